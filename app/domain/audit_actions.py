@@ -34,6 +34,7 @@ class Action(StrEnum):
     LIMIT_REMOVE = "limit.remove"
     CRM_CONNECT = "crm_connection.create"
     CRM_CREDENTIALS = "crm_connection.credentials"
+    CRM_MAPPING = "crm_connection.mapping"
     CRM_DISCONNECT = "crm_connection.delete"
     CRM_PUSH = "crm.push"
     WEBHOOK_ENDPOINT_CREATE = "webhook_endpoint.create"

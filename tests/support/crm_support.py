@@ -111,7 +111,7 @@ class CrmHarness:
             a_phone(session, contact, e164)
             own(session, self.workspace_id, contact, "phone")
 
-    def push(self, *contact_ids: str, dry_run: bool = False) -> str:
+    def push(self, *contact_ids: str, dry_run: bool = False, company_id: str | None = None) -> str:
         """Submit a push of the contacts; return its id."""
         with self.database.transaction() as session:
             connection = connections.get(session, self.workspace_id, self.connection_id, lock=True)
@@ -122,6 +122,7 @@ class CrmHarness:
                 account_id="acc_1",
                 origin="https://contacts.acme.example/",
                 dry_run=dry_run,
+                company_id=company_id,
                 now=self.now,
             ).id
 
@@ -163,9 +164,9 @@ class CrmHarness:
         """Let time pass."""
         self.now += timedelta(**units)
 
-    def pushed(self, *contact_ids: str, dry_run: bool = False) -> list[PushItem]:
+    def pushed(self, *contact_ids: str, **options: Any) -> list[PushItem]:
         """Push the contacts, let a worker take a turn, and return the items."""
-        push_id = self.push(*contact_ids, dry_run=dry_run)
+        push_id = self.push(*contact_ids, **options)
         self.turn()
         return self.items(push_id)
 

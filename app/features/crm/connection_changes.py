@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
-from app.features.crm import connections, credential_checks, mapping
+from app.features.crm import connections, credential_checks, mapping, properties
 from app.features.crm.connections import ConnectionStatus, Credentials, CrmConnection
 from app.features.crm.index import crm_index
 from app.features.crm.schemas import NewConnection, crm_named
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.idempotency_header import begin, finish, is_replay, release
@@ -23,7 +25,7 @@ def create(new: NewConnection) -> tuple[CrmConnection, bool]:
     If a worker finds out in time that the token or the host is wrong, nothing is stored.
 
     Raises:
-        ValidationFailed: the workspace has too many, or the CRM does not accept the token.
+        ValidationFailed: the workspace has too many, or the CRM does not accept the token or the mapping.
 
     """
     with admission.transaction() as session:
@@ -42,15 +44,17 @@ def create(new: NewConnection) -> tuple[CrmConnection, bool]:
             account_id=admin.account_id,
             now=now,
         )
+        connection.constants = new.constants
         finish(session, connection.id)
     connection = credential_checks.awaited(connection)
     _require_accepted(connection)
+    _require_writable(connection)
     log.info("crm connected", account=admin.account_id, connection=connection.id, crm=connection.vendor)
     return connection, False
 
 
 def change(connection_id: str, changes: Mapping[str, Any]) -> tuple[CrmConnection, bool]:
-    """Change the mapping or the token (see `ConnectionChangeSchema`), and have the credentials checked.
+    """Change what is written, or the token (see `ConnectionChangeSchema`), and have the credentials checked.
 
     Returns the connection, and whether the request is a replay.
 
@@ -67,8 +71,9 @@ def change(connection_id: str, changes: Mapping[str, Any]) -> tuple[CrmConnectio
         if is_replay(session, connection_id, now=now):
             return connection, True
         former = connection.credentials
-        if "mapping" in changes:
-            connection.mapping = _mapping(connection.vendor, changes["mapping"])
+        if "mapping" in changes or "constants" in changes:
+            chosen = changes.get("mapping", connection.mapping)
+            _change_mapping(session, connection, chosen, changes.get("constants", connection.constants))
         if "token" in changes:
             credentials = Credentials(token=changes["token"])
             connections.replace_credentials(session, connection, credentials, now=now)
@@ -80,6 +85,20 @@ def change(connection_id: str, changes: Mapping[str, Any]) -> tuple[CrmConnectio
             _require_accepted(connection, former)
     log.info("crm connection changed", account=admin.account_id, connection=connection_id)
     return connection, False
+
+
+def change_mapping(connection_id: str, chosen: Mapping[str, str], constants: Mapping[str, str]) -> None:
+    """Change the mapping and the constants.
+
+    Raises:
+        ValidationFailed: a property of them is not valid.
+
+    """
+    with admission.transaction() as session:
+        admin = admin_caller(session)
+        connection = connections.get(session, admin.workspace_id, connection_id, lock=True)
+        _change_mapping(session, connection, chosen, constants)
+    log.info("crm connection changed", account=admin.account_id, connection=connection_id)
 
 
 def delete(connection_id: str) -> None:
@@ -123,13 +142,58 @@ def _require_accepted(checked: CrmConnection, former: bytes | None = None) -> No
     raise ValidationFailed(errors=(error,))
 
 
+def _require_writable(new: CrmConnection) -> None:
+    """Return if the CRM has the properties of a new connection, as far as they are known.
+
+    Raises:
+        ValidationFailed: it has not; the connection is deleted.
+
+    """
+    with admission.transaction() as session:
+        errors = _mistakes(session, new, dict(crm_named(new.vendor).mapping), {})
+        if errors:
+            connections.delete(session, new.workspace_id, new.id)
+            release(session)
+    if errors:
+        raise ValidationFailed(errors=errors)
+
+
 def _forget_some(connection_id: str) -> int:
     with admission.transaction() as session:
         return crm_index.forget_some(session, connection_id)
 
 
-def _mapping(vendor: str, chosen: Mapping[str, str]) -> dict[str, str]:
+def _change_mapping(
+    session: Session, connection: CrmConnection, chosen: Mapping[str, str], constants: Mapping[str, str]
+) -> None:
+    crm, former = crm_named(connection.vendor), (connection.mapping, connection.constants)
+    with _at("/mapping"):
+        valid = mapping.validate(crm, chosen)
+    with _at("/constants"):
+        valid_constants = mapping.validate_constants(crm, valid, constants)
+    connections.change_mapping(session, connection, valid, valid_constants)
+    errors = _mistakes(session, connection, *former)
+    if errors:
+        raise ValidationFailed(errors=errors)
+
+
+def _mistakes(
+    session: Session, connection: CrmConnection, mapped: Mapping[Any, str], constants: Mapping[str, str]
+) -> tuple[FieldError, ...]:
+    """Return what the CRM does not accept of a connection's entries, but for these, which it had before."""
+    return tuple(
+        mapping.mistakes(
+            crm_named(connection.vendor),
+            properties.of_connection(session, connection),
+            dict(connection.mapping.items() - mapped.items()),
+            dict(connection.constants.items() - constants.items()),
+        )
+    )
+
+
+@contextmanager
+def _at(pointer: str) -> Iterator[None]:
     try:
-        return mapping.validate(crm_named(vendor), chosen)
+        yield
     except InvalidValue as error:
-        raise ValidationFailed(errors=(FieldError("/mapping", str(error)),)) from error
+        raise ValidationFailed(errors=(FieldError(pointer, str(error)),)) from error

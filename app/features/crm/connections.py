@@ -73,9 +73,10 @@ ACTIVE = (ConnectionStatus.CHECKING.value, ConnectionStatus.CONNECTED.value)
 class CrmConnection(Base):
     """A workspace's access to one CRM.
 
-    `base_url` is null unless every workspace has its own. `account` is the account of the CRM to which the
-    credentials belong: null before the CRM was asked, empty if it does not say it. `resume_at` is when the
-    CRM's rate limit permits the next request.
+    `base_url` is null unless every workspace has its own. `mapping` has the property of each field, and
+    `constants` the value of each property that is the same for all people. `account` is the account of the
+    CRM to which the credentials belong: null before the CRM was asked, empty if it does not say it.
+    `resume_at` is when the CRM's rate limit permits the next request.
     """
 
     __tablename__ = "crm_connections"
@@ -86,6 +87,7 @@ class CrmConnection(Base):
     base_url: Mapped[str | None]
     credentials: Mapped[bytes]
     mapping: Mapped[dict[str, Any]]
+    constants: Mapped[dict[str, Any]]
     status: Mapped[str]
     error: Mapped[str | None]
     created_by: Mapped[str | None]
@@ -153,6 +155,7 @@ def create(
         base_url=base_url,
         credentials=_encrypted(session, workspace_id, connection_id, credentials),
         mapping=dict(mapping),
+        constants={},
         status=(ConnectionStatus.AUTHORIZING if is_pending else ConnectionStatus.CHECKING).value,
         created_by=account_id,
         created_at=now,
@@ -195,6 +198,16 @@ def kept(session: Session, connection_id: str) -> CrmConnection | None:
     kept_row = select(CrmConnection).where(CrmConnection.id == connection_id)
     query = kept_row.with_for_update(read=True, key_share=True)
     return session.scalar(query.execution_options(populate_existing=True))
+
+
+def change_mapping(
+    session: Session, connection: CrmConnection, mapping: Mapping[str, str], constants: Mapping[str, str]
+) -> None:
+    """Store what pushes write from now on."""
+    if (mapping, constants) == (connection.mapping, connection.constants):
+        return
+    connection.mapping, connection.constants = dict(mapping), dict(constants)
+    _record(session, Action.CRM_MAPPING, connection)
 
 
 def have_checked(session: Session, connection: CrmConnection, *, now: datetime) -> None:

@@ -10,7 +10,7 @@ longest ago. Otherwise the connections of one workspace could occupy all threads
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ from app.engine.work.items import NewItem
 from app.engine.work.specs import TURNS_FAILED
 from app.engine.work.turns import LeaseLost
 from app.engine.work.turns import Turn as WorkTurn
-from app.features.crm import connections
+from app.features.crm import connections, properties
 from app.features.crm.connections import (
     ACTIVE,
     PUSHING,
@@ -34,6 +34,7 @@ from app.features.crm.connections import (
     reading_id,
 )
 from app.features.crm.pushes import PushItem
+from app.features.crm.vendors.properties import Property
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
@@ -49,6 +50,7 @@ class Turn:
     vendor: str
     base_url: str | None
     mapping: Mapping[str, str]
+    constants: Mapping[str, str]
     credentials: Credentials
     is_checked: bool
     account: str | None
@@ -81,6 +83,7 @@ def begin(session: Session, connection_id: str, *, now: Moment) -> Turn | None:
         vendor=connection.vendor,
         base_url=connection.base_url,
         mapping=connection.mapping,
+        constants=connection.constants,
         credentials=credentials,
         is_checked=connection.status == ConnectionStatus.CONNECTED,
         account=connection.account,
@@ -111,6 +114,12 @@ def store_account(session: Session, turn: Turn, account: str, *, now: Moment) ->
     """Record the account of the CRM to which the credentials belong; empty if the CRM does not say it."""
     hold(session, turn, now=now).account = account
     session.flush()
+
+
+def store_properties(session: Session, turn: Turn, found: Sequence[Property], *, now: Moment) -> None:
+    """Store the properties of people that the CRM has."""
+    connection = hold(session, turn, now=now)
+    properties.store(session, connection, found, now=database_clock.value(session, now))
 
 
 def confirm(session: Session, turn: Turn, *, now: Moment) -> None:

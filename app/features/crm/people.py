@@ -79,6 +79,8 @@ def load(session: Session, workspace_id: str, contact_id: str, *, receipt_link: 
         CrmField.EMAIL: emails.today,
         CrmField.PHONE: addresses.callable_number(revealed["phones"]),
         CrmField.TITLE: contact.title,
+        CrmField.SENIORITY: contact.seniority,
+        CrmField.DEPARTMENT: contact.department,
         CrmField.COMPANY: name,
         CrmField.WEBSITE: domain,
         CrmField.LINKEDIN_URL: contact.linkedin_url,

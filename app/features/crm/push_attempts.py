@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Literal
 
@@ -24,7 +24,7 @@ from app.features.crm.plan import Action
 from app.features.crm.pushes import CrmPush, PushItem, PushOutcome
 from app.features.crm.records import WrittenValues
 from app.features.crm.vendors.notes import Note
-from app.features.crm.vendors.person import Person
+from app.features.crm.vendors.person import CompanyRecord, Person
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
@@ -43,6 +43,7 @@ class Attempt:
     contact_id: str
     number: int
     dry_run: bool
+    company_id: str | None
     person: Person = field(repr=False)
     written: WrittenValues
 
@@ -55,6 +56,7 @@ class ItemResult:
     error: str | None = None
     actions: Mapping[str, Action] = field(default_factory=dict)
     notes: Sequence[Note] = ()
+    companies: Sequence[CompanyRecord] = ()
     crm_id: str | None = None
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     latency_ms: int | None = None
@@ -100,6 +102,7 @@ def next_attempt(
         contact_id=item.contact_id,
         number=item.attempts,
         dry_run=push.dry_run,
+        company_id=push.company_id,
         person=person,
         written=records.written_values(session, record),
     )
@@ -172,6 +175,7 @@ def _finish(session: Session, item: PushItem, result: ItemResult, *, now: Moment
     item.error = result.error
     item.actions = {name: action.value for name, action in result.actions.items()}
     item.notes = [note.as_json() for note in result.notes]
+    item.companies = [asdict(company) for company in result.companies]
     item.finished_at = now
     item.latency_ms = result.latency_ms
     session.flush()

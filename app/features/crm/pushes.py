@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,13 @@ from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, delete, func
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
-from app.domain.errors import ContactNotFound, NotFound
+from app.domain.errors import ContactNotFound, FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.features.crm import connections, people
 from app.features.crm.connections import ACTIVE, CrmConnection
+from app.features.crm.vendors import registry
 from app.infra.database import database_clock
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.database_clock import Moment
@@ -26,6 +28,8 @@ from app.infra.database.db import Base
 from app.infra.database.session import Session
 
 MAX_LIST = 10_000
+_COMPANY_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
+_WITH_COMPANIES = frozenset(crm.name for crm in registry.CRMS if crm.company_property)
 _OPEN = text("outcome IS NULL")
 
 
@@ -42,7 +46,10 @@ class PushOutcome(StrEnum):
 
 
 class CrmPush(Base):
-    """A request of an account; `origin` is the address of this service, for links in the CRM."""
+    """A request of an account; `origin` is the address of this service, for links in the CRM.
+
+    `company_id` is the company's record in the CRM if the request names one.
+    """
 
     __tablename__ = "crm_pushes"
     __table_args__ = (Index("ix_crm_pushes_workspace_id_id", "workspace_id", "id"),)
@@ -55,6 +62,7 @@ class CrmPush(Base):
     account_id: Mapped[str]
     origin: Mapped[str]
     dry_run: Mapped[bool]
+    company_id: Mapped[str | None]
     created_at: Mapped[datetime]
 
 
@@ -62,7 +70,7 @@ class PushItem(Base):
     """The push of one contact; `next_at` is the time of the next attempt while `outcome` is null.
 
     `error` is a code. `actions` has the action by property, `notes` what was done otherwise than asked; both
-    without values.
+    without values. `companies` are the records of companies in the CRM among which there is a choice.
     """
 
     __tablename__ = "crm_push_items"
@@ -87,6 +95,7 @@ class PushItem(Base):
     error: Mapped[str | None]
     actions: Mapped[dict[str, Any]]
     notes: Mapped[list[Any] | None]
+    companies: Mapped[list[Any] | None]
     finished_at: Mapped[datetime | None]
     latency_ms: Mapped[int | None]
 
@@ -125,10 +134,19 @@ def submit(
     account_id: str,
     origin: str,
     dry_run: bool,
+    company_id: str | None = None,
     now: Moment,
 ) -> CrmPush:
-    """Insert a push of these contacts and make the connection due; the connection must be locked."""
+    """Insert a push of these contacts and make the connection due; the connection must be locked.
+
+    Raises:
+        ContactNotFound: a contact may not be pushed.
+        ValidationFailed: a company is named for several contacts, or the CRM has none.
+
+    """
     ids = list(dict.fromkeys(contact_ids))
+    if company_id is not None:
+        _check_company(connection, company_id, ids)
     if not people.pushable(session, connection.workspace_id, ids).issuperset(ids):
         raise ContactNotFound(
             "A contact does not exist, or the workspace has neither revealed nor saved it. Reveal it first."
@@ -141,6 +159,7 @@ def submit(
         account_id=account_id,
         origin=origin,
         dry_run=dry_run,
+        company_id=company_id,
         created_at=at,
     )
     session.add(push)
@@ -154,6 +173,18 @@ def submit(
     if not dry_run:
         audit_log.record(session, Action.CRM_PUSH, object_id=push.id, workspace_id=push.workspace_id)
     return push
+
+
+def _check_company(connection: CrmConnection, company_id: str, contact_ids: Sequence[str]) -> None:
+    if len(contact_ids) != 1:
+        detail = "A company can be named for one contact at a time."
+    elif connection.vendor not in _WITH_COMPANIES:
+        detail = "This CRM has the company as a text, without a record that could be named."
+    elif not _COMPANY_ID.fullmatch(company_id):
+        detail = "Must be the id of a company in the CRM, as the preview shows it."
+    else:
+        return
+    raise ValidationFailed(errors=(FieldError("/company_id", detail),))
 
 
 def get(session: Session, workspace_id: str, push_id: str) -> PushSummary:

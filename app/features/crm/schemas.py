@@ -13,9 +13,9 @@ from app.domain.errors import InvalidValue
 from app.domain.ids import EXAMPLES
 from app.domain.normal.webhook_addresses import parse_target
 from app.features.crm import mapping
-from app.features.crm.connections import ConnectionStatus
+from app.features.crm.connections import ConnectionStatus, CrmConnection
 from app.features.crm.plan import Action
-from app.features.crm.pushes import PushOutcome
+from app.features.crm.pushes import PushItem, PushOutcome
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.errors import Refusal
 from app.features.crm.vendors.notes import NoteCode
@@ -39,6 +39,15 @@ MAPPING_EXAMPLE = {"email": "email", "first_name": "firstname", "title": "jobtit
 def crm_named(name: str) -> Crm:
     """Return the CRM of this name."""
     return registry.load(services().settings)[name]
+
+
+def companies_json(item: PushItem, connection: CrmConnection) -> list[dict[str, Any]]:
+    """Return the companies among which there is a choice for a pushed contact, with their URLs."""
+    crm = crm_named(connection.vendor)
+    return [
+        one | {"url": crm.company_url(connection.base_url, connection.account, one["id"])}
+        for one in item.companies or ()
+    ]
 
 
 def check_url(url: str) -> str:
@@ -65,6 +74,14 @@ def check_mapping(crm: Crm, chosen: Mapping[str, str]) -> dict[str, str]:
         raise ValidationError(str(error), "mapping") from error
 
 
+def check_constants(crm: Crm, mapped: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the constants."""
+    try:
+        return mapping.validate_constants(crm, mapped, chosen)
+    except InvalidValue as error:
+        raise ValidationError(str(error), "constants") from error
+
+
 def _mapping_field(**options: Any) -> fields.Dict:
     return fields.Dict(
         keys=fields.String(validate=validate.OneOf([field.value for field in CrmField])),
@@ -72,6 +89,18 @@ def _mapping_field(**options: Any) -> fields.Dict:
         metadata={
             "example": MAPPING_EXAMPLE,
             "description": "The CRM's property for each field; a field without one is not pushed.",
+        },
+        **options,
+    )
+
+
+def _constants_field(**options: Any) -> fields.Dict:
+    return fields.Dict(
+        keys=fields.String(validate=validate.Length(max=201)),
+        values=fields.String(validate=validate.Length(max=mapping.MAX_VALUE)),
+        metadata={
+            "example": {"leadsource": "Contact lookup"},
+            "description": "Properties of the CRM with the value that is the same for all people.",
         },
         **options,
     )
@@ -85,6 +114,7 @@ class NewConnection:
     token: str = field(repr=False)
     base_url: str | None
     mapping: dict[str, str]
+    constants: dict[str, str]
 
 
 class NewConnectionSchema(StrictSchema):
@@ -103,6 +133,7 @@ class NewConnectionSchema(StrictSchema):
         },
     )
     mapping = _mapping_field(load_default=None, allow_none=True)
+    constants = _constants_field(load_default=dict)
 
     @post_load
     def _connection(self, data: dict[str, Any], **_options: Any) -> NewConnection:
@@ -120,13 +151,16 @@ class NewConnectionSchema(StrictSchema):
                 raise ValidationError(error.messages, "base_url") from error
         defaults = {field.value: name for field, name in crm.mapping.items()}
         chosen = defaults if data["mapping"] is None else data["mapping"]
-        return NewConnection(**data | {"mapping": check_mapping(crm, chosen)})
+        data["mapping"] = check_mapping(crm, chosen)
+        data["constants"] = check_constants(crm, data["mapping"], data["constants"])
+        return NewConnection(**data)
 
 
 class ConnectionChangeSchema(StrictSchema):
-    """A new mapping or a new token; without either, the credentials are checked again."""
+    """A new mapping, new constants or a new token; without any, the credentials are checked again."""
 
     mapping = _mapping_field()
+    constants = _constants_field()
     token = NonBlankString(2000, metadata={"example": "pat-eu1-…"})
 
 
@@ -179,6 +213,7 @@ class ConnectionSchema(ResponseSchema):
         required=True, allow_none=True, metadata={"example": None, "description": "The same in a sentence."}
     )
     mapping = _mapping_field(required=True)
+    constants = _constants_field(required=True)
     created_by = fields.String(required=True, allow_none=True, metadata={"example": EXAMPLES["acc"]})
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
     checked_at = fields.DateTime(
@@ -202,6 +237,32 @@ class ConnectionsResponseSchema(ResponseSchema):
     """The workspace's connections, oldest first."""
 
     connections = fields.List(fields.Nested(ConnectionSchema), required=True)
+
+
+class OptionSchema(ResponseSchema):
+    """A value that a property accepts."""
+
+    value = fields.String(required=True, metadata={"example": "Web"})
+    label = fields.String(required=True, metadata={"example": "Web"})
+
+
+class PropertySchema(ResponseSchema):
+    """A property of people in a CRM."""
+
+    name = fields.String(required=True, metadata={"example": "leadsource"})
+    label = fields.String(required=True, metadata={"example": "Lead source"})
+    is_writable = fields.Boolean(required=True)
+    options = fields.List(
+        fields.Nested(OptionSchema),
+        required=True,
+        metadata={"description": "The values that it accepts; without any, it accepts every text."},
+    )
+
+
+class PropertiesResponseSchema(ResponseSchema):
+    """The properties that were read from the CRM with the last check of the credentials."""
+
+    properties = fields.List(fields.Nested(PropertySchema), required=True)
 
 
 class VendorSchema(ResponseSchema):
@@ -238,6 +299,16 @@ class NewPushSchema(StrictSchema):
     dry_run = StrictBoolean(
         load_default=False,
         metadata={"description": "Only look what would be written; nothing is written."},
+    )
+    company_id = NonBlankString(
+        64,
+        allow_none=True,
+        load_default=None,
+        metadata={
+            "example": None,
+            "description": "The record of the company in the CRM, for one contact: one of `companies` of its "
+            "receipt.",
+        },
     )
 
     @post_load
@@ -296,6 +367,18 @@ class PushNoteSchema(ResponseSchema):
     )
 
 
+class PushCompanySchema(ResponseSchema):
+    """The record of a company in the CRM."""
+
+    id = fields.String(required=True, metadata={"example": "0015g00000Xyz12"})
+    name = fields.String(required=True, metadata={"example": "Acme Engines"})
+    url = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "https://login.salesforce.com/0015g00000Xyz12", "description": "Its page."},
+    )
+
+
 class PushItemSchema(ResponseSchema):
     """The receipt of one contact."""
 
@@ -330,6 +413,15 @@ class PushItemSchema(ResponseSchema):
         fields.Nested(PushNoteSchema),
         required=True,
         metadata={"description": "What was done otherwise than asked: refused properties, leads, the trash."},
+    )
+    companies = fields.List(
+        fields.Nested(PushCompanySchema),
+        required=True,
+        metadata={
+            "example": [],
+            "description": "The companies in the CRM that fit, if there are several. The first is linked, "
+            "unless `company_id` names another.",
+        },
     )
     attempts = fields.Integer(required=True, metadata={"example": 1})
     finished_at = fields.DateTime(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine.tables import Tables
-from app.features.crm import records  # noqa: F401 -- its table is declared by the import
+from app.features.crm import properties, records  # noqa: F401 -- their tables are declared by the import
 from app.features.crm.connections import CrmConnection
 from app.features.crm.index import crm_index, readings  # noqa: F401 -- likewise
 from app.features.crm.pushes import CrmPush

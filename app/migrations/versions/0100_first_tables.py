@@ -1266,6 +1266,7 @@ def _create_crm_connections() -> None:
         sa.Column("base_url", sa.String()),
         sa.Column("credentials", sa.LargeBinary(), nullable=False),
         sa.Column("mapping", JSON, nullable=False),
+        sa.Column("constants", JSON, nullable=False),
         sa.Column("status", sa.String(), nullable=False),
         sa.Column("error", sa.String()),
         sa.Column("created_by", sa.String()),
@@ -1284,6 +1285,28 @@ def _create_crm_connections() -> None:
     op.create_index("ix_crm_connections_workspace_id", "crm_connections", ["workspace_id"])
 
     op.create_table(
+        "crm_properties",
+        sa.Column("connection_id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("properties", JSON, nullable=False),
+        sa.Column("read_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("connection_id", name=op.f("pk_crm_properties")),
+        sa.ForeignKeyConstraint(
+            ["connection_id"],
+            ["crm_connections.id"],
+            name=op.f("fk_crm_properties_connection_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_crm_properties_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_crm_properties_workspace_id", "crm_properties", ["workspace_id"])
+
+    op.create_table(
         "crm_pushes",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("workspace_id", sa.String(), nullable=False),
@@ -1291,6 +1314,7 @@ def _create_crm_connections() -> None:
         sa.Column("account_id", sa.String(), nullable=False),
         sa.Column("origin", sa.String(), nullable=False),
         sa.Column("dry_run", sa.Boolean(), nullable=False),
+        sa.Column("company_id", sa.String()),
         sa.Column("created_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_crm_pushes")),
         sa.ForeignKeyConstraint(
@@ -1413,6 +1437,7 @@ def _create_crm_connections() -> None:
         sa.Column("error", sa.String()),
         sa.Column("actions", JSON, nullable=False),
         sa.Column("notes", JSON),
+        sa.Column("companies", JSON),
         sa.Column("finished_at", TIME),
         sa.Column("latency_ms", sa.Integer()),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_crm_push_items")),

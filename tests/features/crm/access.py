@@ -18,6 +18,9 @@ ACCESS_RULES = {
     "POST /api/crm/connections/<connection_id>": requires(
         "admin", 200, body={"token": "t"}, owned_by="the workspace's"
     ),
+    "GET /api/crm/connections/<connection_id>/properties": requires(
+        Scope.SAVE, 200, owned_by="the workspace's"
+    ),
     "DELETE /api/crm/connections/<connection_id>": requires("admin", 204, owned_by="the workspace's"),
     "POST /api/crm/pushes": requires(
         Scope.SAVE,
@@ -31,6 +34,7 @@ ACCESS_RULES = {
 WITHOUT_A_BODY: set[str] = set()
 BY_ID: tuple[str, ...] = (
     "POST /api/crm/connections/<connection_id>",
+    "GET /api/crm/connections/<connection_id>/properties",
     "DELETE /api/crm/connections/<connection_id>",
     "GET /api/crm/pushes/<push_id>",
 )
@@ -56,6 +60,14 @@ RECORDED = (
         ("POST /api/crm/connections/{connection_id}", {"token": "pat-2"}),
         ("POST /crm/connections/{connection_id}/check", {"token": "pat-2"}),
         "crm_connection.credentials",
+    ),
+    (
+        ("POST /api/crm/connections/{connection_id}", {"constants": {"leadsource": "Web"}}),
+        (
+            "POST /crm/connections/{connection_id}/mapping",
+            {"email": "email", "constant_0": "leadsource", "constant_value_0": "Web"},
+        ),
+        "crm_connection.mapping",
     ),
     (
         ("DELETE /api/crm/connections/{connection_id}", None),

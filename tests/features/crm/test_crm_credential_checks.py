@@ -81,7 +81,7 @@ def worker(services: AppServices, monkeypatch: pytest.MonkeyPatch) -> Iterator[l
         thread.join(10)
 
 
-def post(user: SignedInUser, path: str = "", *, key: str = "", **body: str) -> TestResponse:
+def post(user: SignedInUser, path: str = "", *, key: str = "", **body: Any) -> TestResponse:
     headers = user.headers | ({"Idempotency-Key": key} if key else {})
     return user.client.post(f"/api/crm/connections{path}", json=body, headers=headers)
 
@@ -143,6 +143,22 @@ def test_a_key_of_a_refused_request_connects_when_it_is_sent_again(
     response = post(admin, vendor="hubspot", token=TOKEN, key="k-1")
 
     assert (refused.status_code, response.status_code) == (422, 201)
+
+
+def test_a_constant_that_a_new_crm_does_not_accept_is_refused_and_nothing_is_stored(
+    admin: SignedInUser, hubspot: FakeCrm
+) -> None:
+    hubspot.properties = [{"name": "leadsource", "options": [{"value": "Web", "label": "Web"}]}]
+    body = {"vendor": "hubspot", "token": TOKEN}
+
+    refused = post(admin, **body, constants={"leadsource": "Moon"})
+    before = stored(admin)
+    accepted = post(admin, **body, constants={"leadsource": "Web"})
+
+    sentence = "leadsource does not accept Moon. It accepts Web."
+    assert errors(refused) == [("/constants/leadsource", sentence)]
+    assert before == []
+    assert accepted.get_json()["connection"]["constants"] == {"leadsource": "Web"}
 
 
 def test_a_host_that_is_another_server_is_named(admin: SignedInUser, twenty: FakeCrm) -> None:

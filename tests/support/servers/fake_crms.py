@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import phonenumbers
 from pytest_httpserver import HTTPServer
@@ -59,6 +59,9 @@ class FakeCrm:
     """The URL of the user's identity in the response of the token endpoint, as Salesforce names it."""
     address_name: str = "instance_url"
     """The name of the API's address in the response of the token endpoint."""
+    properties: list[dict[str, Any]] | None = None
+    """The properties of people as the CRM describes them; the token may not read them if it is None."""
+    properties_path: ClassVar[str] = ""
     refusals: dict[str, str] = field(default_factory=dict)
     """The vendor's error code for each property that it refuses."""
 
@@ -99,6 +102,9 @@ class FakeCrm:
         is_token = request.path.endswith("/token")
         if not is_token and not self.is_authorized(request):
             return self.unauthorized()
+        if request.path == self.properties_path:
+            body = {} if self.properties is None else self.described_properties()
+            return as_json(200, body) if body else as_json(403, {"category": "MISSING_SCOPES"})
         body = {} if is_token else (request.get_json(silent=True) or {})
         return self.tokens(request) if is_token else self.answer(request, body)
 
@@ -106,6 +112,10 @@ class FakeCrm:
         return request.headers.get("Authorization") == f"Bearer {self.token}"
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
+        raise NotImplementedError
+
+    def described_properties(self) -> dict[str, Any]:
+        """Return the properties in the body that the CRM makes of them."""
         raise NotImplementedError
 
     def tokens(self, request: Request) -> Response:
@@ -127,10 +137,15 @@ class FakeHubSpot(FakeCrm):
     `owners` are the first and last names of owners by id, which the token may not read if it is None.
     """
 
+    properties_path = "/crm/v3/properties/contacts"
+
     owners: dict[str, tuple[str, str]] | None = None
 
     def is_write(self, method: str, path: str) -> bool:
         return super().is_write(method, path) and not path.endswith(("/batch/read", "/search"))
+
+    def described_properties(self) -> dict[str, Any]:
+        return {"results": self.properties}
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
         if request.path == "/account-info/v3/details":
@@ -233,6 +248,8 @@ class FakePipedrive(FakeCrm):
     of records that it may not read.
     """
 
+    properties_path = "/api/v1/personFields"
+
     _WRITABLE = frozenset({"name", "org_id", "emails", "phones", "job_title", "custom_fields"})
 
     def __post_init__(self) -> None:
@@ -251,6 +268,9 @@ class FakePipedrive(FakeCrm):
 
     def unauthorized(self) -> Response:
         return _failed(401, "unauthorized access")
+
+    def described_properties(self) -> dict[str, Any]:
+        return {"success": True, "data": self.properties}
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
         if request.path == "/api/v1/users/me":
@@ -324,6 +344,7 @@ class FakeSalesforce(FakeCrm):
         self.unreadable: dict[str, tuple[int, str]] = {}
         self.leads: dict[str, dict[str, Any]] = {}
         self.described: dict[str, list[dict[str, Any]]] = {}
+        self.record_types: list[dict[str, Any]] = []
         self.unseen: set[str] = set()
         self.queries: list[str] = []
         self.tables = {"Contact": self.people, "Lead": self.leads, "Account": self.companies}
@@ -334,7 +355,8 @@ class FakeSalesforce(FakeCrm):
         table, id_ = (*request.path.partition("/sobjects/")[2].split("/"), "")[:2]
         if id_ == "describe":
             fields = self.described.get(table)
-            return as_json(200, {"name": table, "fields": fields}) if fields else _not_found()
+            described = {"name": table, "fields": fields, "recordTypeInfos": self.record_types}
+            return as_json(200, described) if fields else _not_found()
         if refused := {name: code for name, code in self.refusals.items() if name in body}:
             errors = [
                 {"errorCode": code, "message": f"{body[name]} is refused", "fields": [name]}
@@ -387,11 +409,18 @@ class FakeTwenty(FakeCrm):
     records that the key may not read.
     """
 
+    properties_path = "/rest/metadata/objects"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         self.stored_form: dict[str, Any] = {}
         self.members: dict[str, dict[str, Any]] = {}
         self.unreadable: set[str] = set()
+
+    def described_properties(self) -> dict[str, Any]:
+        others = {"nameSingular": "company", "fields": [{"name": "name", "type": "TEXT"}]}
+        person = {"nameSingular": "person", "fields": self.properties}
+        return {"data": {"objects": [others, person]}}
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
         kind = request.path.split("/")[2]
@@ -428,6 +457,8 @@ class FakeZoho(FakeCrm):
     the time of `If-Modified-Since` are left out if `is_since_exclusive`.
     """
 
+    properties_path = "/crm/v8/settings/fields"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         self.address_name = "api_domain"
@@ -446,6 +477,9 @@ class FakeZoho(FakeCrm):
 
     def unauthorized(self) -> Response:
         return as_json(401, _zoho_error("INVALID_TOKEN"))
+
+    def described_properties(self) -> dict[str, Any]:
+        return {"fields": self.properties}
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
         module, id_ = (*request.path.removeprefix("/crm/v8/").split("/"), "")[:2]
@@ -571,7 +605,9 @@ def _salesforce_matches(row: dict[str, Any], condition: str) -> bool:
         return any(_salesforce_matches(row, part) for part in condition[1:-1].split(" OR "))
     if " AND " in condition:
         return all(_salesforce_matches(row, part) for part in condition.split(" AND "))
-    column, _operator, values = condition.split(" ", 2)
+    column, operator_, values = condition.split(" ", 2)
+    if operator_ == "LIKE":
+        return values.strip("'%").lower() in str(row.get(column) or "").lower()
     wanted = [re.sub(r"\\(.)", r"\1", one) for one in re.findall(r"'((?:[^'\\]|\\.)*)'", values)]
     present = row.get(column)
     return present is not None and (values == "null" or str(present).lower() in map(str.lower, wanted))

@@ -9,7 +9,7 @@ from flask import Response
 
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, NotFound
-from app.features.crm import connection_changes, connections, sentences
+from app.features.crm import connection_changes, connections, properties, sentences
 from app.features.crm.connections import CrmConnection
 from app.features.crm.index import readings
 from app.features.crm.index.readings import CrmReading
@@ -19,10 +19,12 @@ from app.features.crm.schemas import (
     ConnectionsResponseSchema,
     NewConnection,
     NewConnectionSchema,
+    PropertiesResponseSchema,
     VendorsResponseSchema,
 )
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.person import CrmField
+from app.features.crm.vendors.properties import Property
 from app.infra import clock
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
@@ -107,7 +109,10 @@ def create(body: NewConnection) -> Response:
 @blueprint.input(ConnectionChangeSchema, arg_name="body")
 @blueprint.output(ConnectionResponseSchema)
 def change(connection_id: str, body: dict[str, Any]) -> Response:
-    """Change the mapping or the token, and check the credentials; only an admin can do it, from a session.
+    """Change what is written or the token, and check the credentials; only an admin can, from a session.
+
+    A property that the CRM does not have, or that cannot be written, and a constant value that it does not
+    accept are refused, as far as the properties could be read when the credentials were checked.
 
     A new token is checked as that of a new connection; if it is refused, the connection keeps its former one.
     Pushes that wait for a token that works are made then.
@@ -115,6 +120,22 @@ def change(connection_id: str, body: dict[str, Any]) -> Response:
     connection, is_replayed = connection_changes.change(connection_id, body)
     shown = {"connection": to_json(connection, _reading(connection))}
     return json_response(shown, 200, REPLAYED if is_replayed else None)
+
+
+@blueprint.get("/api/crm/connections/<connection_id>/properties")
+@Operation(errors=(NotFound,), path_parameters={"connection_id": id_parameter("crm")})
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
+@limited(Policy.READ)
+@blueprint.output(PropertiesResponseSchema)
+def index_properties(connection_id: str) -> Response:
+    """List the properties that people have in the CRM, as they were read with the last check.
+
+    They can be mapped, or have a constant value. There are none if the credentials may not read them.
+    """
+    with services().database.reading() as session:
+        connection = connections.get(session, caller().workspace_id, connection_id)
+        found = properties.of_connection(session, connection)
+    return json_response({"properties": list(map(_property_json, found.values()))})
 
 
 @blueprint.delete("/api/crm/connections/<connection_id>")
@@ -138,11 +159,17 @@ def to_json(connection: CrmConnection, reading: CrmReading | None) -> dict[str, 
         "error": connection.error,
         "error_message": sentences.sentence(connection.error) or None,
         "mapping": connection.mapping,
+        "constants": connection.constants,
         "created_by": connection.created_by,
         "created_at": clock.rfc3339(connection.created_at),
         "checked_at": clock.rfc3339(connection.checked_at),
         "reading": None if reading is None else _reading_json(reading),
     }
+
+
+def _property_json(one: Property) -> dict[str, Any]:
+    options = [{"value": value, "label": label} for value, label in one.options]
+    return one.as_json() | {"options": options}
 
 
 def _reading(connection: CrmConnection) -> CrmReading | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
@@ -13,11 +12,13 @@ from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, FieldError, NotFound, ValidationFailed
 from app.features.crm import connections, people, pushes, sentences
+from app.features.crm.connections import CrmConnection
 from app.features.crm.pushes import MAX_LIST, PushItem, PushSummary
 from app.features.crm.schemas import (
     NewPushSchema,
     PushesResponseSchema,
     PushResponseSchema,
+    companies_json,
 )
 from app.features.crm.vendors import notes
 from app.infra import clock
@@ -82,6 +83,7 @@ def create(body: dict[str, Any]) -> Response:
             account_id=caller().account_id,
             origin=public_urls.absolute("/"),
             dry_run=body["dry_run"],
+            company_id=body["company_id"],
             now=now,
         )
         finish(session, push.id)
@@ -121,8 +123,10 @@ def show(push_id: str, query: dict[str, Any]) -> Response:
     with services().database.reading() as session:
         push = pushes.get(session, caller().workspace_id, push_id)
         found = pushes.items(session, push_id, after=query.get("cursor"), limit=limit + 1)
+        connection = connections.get(session, caller().workspace_id, push.push.connection_id)
     page, next_cursor = split(found, limit)
-    return json_response(_described(push, page, next_cursor))
+    shown = _described(push, [_item_json(item, connection) for item in page], next_cursor)
+    return json_response(shown)
 
 
 def push_json(summary: PushSummary) -> dict[str, Any]:
@@ -141,12 +145,12 @@ def push_json(summary: PushSummary) -> dict[str, Any]:
 
 
 def _described(
-    push: PushSummary, items: Sequence[PushItem], next_cursor: str | None = None
+    push: PushSummary, items: list[dict[str, Any]], next_cursor: str | None = None
 ) -> dict[str, Any]:
-    return {"push": push_json(push), "items": list(map(_item_json, items)), "next_cursor": next_cursor}
+    return {"push": push_json(push), "items": items, "next_cursor": next_cursor}
 
 
-def _item_json(item: PushItem) -> dict[str, Any]:
+def _item_json(item: PushItem, connection: CrmConnection) -> dict[str, Any]:
     return {
         "contact_id": item.contact_id,
         "outcome": item.outcome,
@@ -154,6 +158,7 @@ def _item_json(item: PushItem) -> dict[str, Any]:
         "error_message": sentences.sentence(item.error) or None,
         "actions": item.actions,
         "notes": list(map(notes.described, item.notes or ())),
+        "companies": companies_json(item, connection),
         "attempts": item.attempts,
         "finished_at": clock.rfc3339(item.finished_at),
         "latency_ms": item.latency_ms,

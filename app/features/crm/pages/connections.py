@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.domain.errors import InvalidValue, ValidationFailed
-from app.features.crm import connection_changes, connections, mapping, pushes, sentences
+from app.domain.errors import ValidationFailed
+from app.features.crm import connection_changes, connections, properties, pushes, sentences
 from app.features.crm.index import readings
+from app.features.crm.mapping import MAX_CONSTANTS
 from app.features.crm.schemas import NewConnection, NewConnectionSchema, crm_named
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.person import CrmField
-from app.infra.telemetry.log import log
-from app.web import admission
 from app.web.pages import forms
 from app.web.pages.access import admin_only, signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -25,6 +24,8 @@ blueprint = PageBlueprint("crm_page", __name__, template_folder="templates")
 blueprint.add_app_template_filter(sentences.sentence, "crm_error")
 blueprint.add_app_template_filter(sentences.reading_sentence, "crm_reading")
 LATEST = 20
+MORE_CONSTANTS = 3
+"""The empty rows for further constants."""
 
 
 @blueprint.get("/crm")
@@ -66,15 +67,18 @@ def show(connection_id: str) -> Response:
 @admin_only
 @limited(Policy.WRITE)
 def change_mapping(connection_id: str) -> Response:
-    """Store the properties to which the fields are written."""
+    """Store the properties to which the fields are written, and the constant values of others."""
     chosen = forms.texts(*(field.value for field in CrmField))
+    constants = {
+        name: forms.text(f"constant_value_{number}")
+        for number in range(MAX_CONSTANTS)
+        if (name := forms.text(f"constant_{number}"))
+    }
     try:
-        with admission.transaction() as session:
-            connection = connections.get(session, caller().workspace_id, connection_id, lock=True)
-            connection.mapping = mapping.validate(crm_named(connection.vendor), chosen)
-    except InvalidValue as error:
-        return _show(connection_id, 422, chosen=chosen, error=str(error))
-    log.info("crm connection changed", account=caller().account_id, connection=connection_id)
+        connection_changes.change_mapping(connection_id, chosen, constants)
+    except ValidationFailed as problem:
+        details = " ".join(error.detail for error in problem.errors)
+        return _show(connection_id, 422, chosen=chosen, constants=constants, error=details)
     flash("The mapping is stored. Pushes use it from now on.", "success")
     return go_to("crm_page.show", connection_id=connection_id)
 
@@ -125,12 +129,14 @@ def _show(
     status: int = 200,
     *,
     chosen: dict[str, str] | None = None,
+    constants: dict[str, str] | None = None,
     error: str = "",
     errors: dict[str, str] | None = None,
 ) -> Response:
     with services().database.reading() as session:
         connection = connections.get(session, caller().workspace_id, connection_id)
         reading = readings.of_workspace(session, caller().workspace_id).get(connection_id)
+        known = properties.of_connection(session, connection)
     return page(
         "crm_connection.html",
         status,
@@ -139,6 +145,9 @@ def _show(
         crm=crm_named(connection.vendor),
         fields=[field.value for field in CrmField],
         mapping=connection.mapping if chosen is None else chosen,
+        constants=connection.constants if constants is None else constants,
+        more_constants=min(MORE_CONSTANTS, MAX_CONSTANTS - len(constants or connection.constants)),
+        properties=[one for one in known.values() if one.is_writable],
         error=error,
         errors=errors or {},
     )

@@ -12,7 +12,7 @@ from app.engine.contacts.saved import contact_lists
 from app.features.crm import connections, people, pushes
 from app.features.crm.connections import ACTIVE, CrmConnection
 from app.features.crm.pushes import MAX_LIST
-from app.features.crm.schemas import crm_named
+from app.features.crm.schemas import companies_json, crm_named
 from app.features.crm.vendors import notes
 from app.features.crm.vendors.person import Person
 from app.infra.database import database_clock
@@ -71,6 +71,7 @@ def create() -> Response:
             account_id=caller().account_id,
             origin=public_urls.absolute("/"),
             dry_run=forms.text("action") == "preview",
+            company_id=forms.text("company_id") or None,
             now=database_clock.now(),
         )
     return go_to("crm_pushes_page.receipts", push_id=push.id)
@@ -93,6 +94,7 @@ def receipts(push_id: str) -> Response:
         push=push,
         items=shown,
         notes={item.id: list(map(notes.described, item.notes or ())) for item in shown},
+        companies={item.id: companies_json(item, connection) for item in shown},
         names=names,
         following=following,
         connection=connection,
@@ -125,10 +127,11 @@ def _contact(session: Session, contact_id: str, found: list[CrmConnection]) -> d
 
 def _preview(connection: CrmConnection, person: Person) -> dict[str, Any]:
     rows = [
-        (field.value, connection.mapping[field.value], value)
+        (field, connection.mapping[field], value)
         for field, value in person.values.items()
-        if field.value in connection.mapping
+        if field in connection.mapping
     ]
+    rows += [("constant", name, value) for name, value in connection.constants.items()]
     return {"title": crm_named(connection.vendor).title, "rows": rows}
 
 

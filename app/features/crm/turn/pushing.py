@@ -10,35 +10,44 @@ from app.features.crm.plan import WRITTEN, Action
 from app.features.crm.pushes import PushOutcome
 from app.features.crm.records import WrittenValues
 from app.features.crm.turn import employers
+from app.features.crm.turn.employers import Link
 from app.features.crm.turn.writing import Writer
 from app.features.crm.vendors import notes
 from app.features.crm.vendors.errors import Duplicate, Refusal, Rejected
 from app.features.crm.vendors.exchange import Send
-from app.features.crm.vendors.notes import Note
-from app.features.crm.vendors.person import IDENTITY, CrmField, CrmRecord, Person, Wanted
+from app.features.crm.vendors.notes import Note, NoteCode
+from app.features.crm.vendors.person import IDENTITY, CompanyRecord, CrmField, CrmRecord, Person, Wanted
 from app.features.crm.vendors.vendor import Crm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushedContact:
-    """What the push of a contact did; `values` are those that it wrote, as the CRM stored them."""
+    """What the push of a contact did; `values` are those that it wrote, as the CRM stored them.
+
+    `companies` are the records of companies that fit, if there are several.
+    """
 
     outcome: PushOutcome
     crm_id: str | None
     actions: Mapping[str, Action]
     notes: Sequence[Note] = ()
+    companies: Sequence[CompanyRecord] = ()
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactPush:
-    """The push of one contact; `before_writing` is called with the values that are about to be written."""
+    """The push of one contact; `before_writing` is called with the values that are about to be written.
+
+    `company_id` is the company's record in the CRM if whoever pushes named it.
+    """
 
     crm: Crm
     send: Send
     mapping: Mapping[str, str]
     person: Person
     written: WrittenValues
+    company_id: str | None
     dry_run: bool
     before_writing: Callable[[Mapping[str, str]], None]
 
@@ -78,7 +87,7 @@ class ContactPush:
         return found
 
     def _push(self, record: CrmRecord | None) -> PushedContact:
-        wanted, company_notes = self._wanted(record)
+        wanted, company_notes, companies = self._wanted(record)
         actions = plan.actions({} if record is None else record.values, wanted.values, self.written)
         values = {name: wanted.values[name] for name, action in actions.items() if action in WRITTEN}
         refused = dict(wanted.refused)
@@ -89,6 +98,7 @@ class ContactPush:
             outcome=outcome,
             crm_id=None if stored is None else stored.id,
             actions=actions,
+            companies=companies,
             notes=[*(() if record is None else record.notes), *company_notes, *notes.refused(refused)],
             values={name: stored.values[name] for name in values if stored and name in stored.values},
         )
@@ -124,24 +134,29 @@ class ContactPush:
             is_new=record is None,
         )
 
-    def _wanted(self, record: CrmRecord | None) -> tuple[Wanted, Sequence[Note]]:
+    def _wanted(self, record: CrmRecord | None) -> tuple[Wanted, Sequence[Note], Sequence[CompanyRecord]]:
         """Return the value of each property, with the id of the company's record if it is one."""
         wanted = self.crm.wanted(self.send, self.mapping, self.person, record)
         relation = self.crm.company_property
         if relation is None or relation not in wanted.values:
-            return wanted, ()
-        current = "" if record is None else record.values.get(relation, "")
-        if current and not self.written.has(relation, current):
-            company: str | Note = current  # a person chose the company: it is kept, and not looked up
-        else:
-            company = employers.company_id(
-                self.crm,
-                self.send,
-                self.person.employer,
-                dry_run=self.dry_run,
-                before_writing=lambda: self.before_writing({}),  # which renews the lease
-            )
-        if isinstance(company, str):
-            return Wanted({**wanted.values, relation: company}, wanted.refused), ()
+            return wanted, (), ()
+        link = self._link("" if record is None else record.values.get(relation, ""), relation)
+        if isinstance(link.company, str):
+            choice = (Note(NoteCode.OTHER_COMPANIES),) if link.candidates else ()
+            return Wanted({**wanted.values, relation: link.company}, wanted.refused), choice, link.candidates
         values = {name: value for name, value in wanted.values.items() if name != relation}
-        return Wanted(values, wanted.refused), (replace(company, property=relation),)
+        return Wanted(values, wanted.refused), (replace(link.company, property=relation),), ()
+
+    def _link(self, current: str, relation: str) -> Link:
+        if self.company_id:
+            return Link(self.company_id)
+        if current and not self.written.has(relation, current):
+            return Link(current)  # a person chose the company: it is kept, and not looked up
+        return employers.link(
+            self.crm,
+            self.send,
+            self.person.employer,
+            current,
+            dry_run=self.dry_run,
+            before_writing=lambda: self.before_writing({}),  # which renews the lease
+        )

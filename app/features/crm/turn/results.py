@@ -15,6 +15,7 @@ def pushed(contact: PushedContact, started: float) -> ItemResult:
         outcome=contact.outcome,
         actions=contact.actions,
         notes=contact.notes,
+        companies=contact.companies,
         crm_id=contact.crm_id,
         values=contact.values,
         latency_ms=clock.milliseconds_since(started),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TypeVar
 
-from app.features.crm import outbox, push_attempts
+from app.features.crm import mapping, outbox, push_attempts
 from app.features.crm.outbox import Turn
 from app.features.crm.push_attempts import Attempt, ItemResult
 from app.features.crm.pushes import PushOutcome
@@ -33,6 +33,7 @@ MAX_THROTTLED_SECONDS = 86_400.0
 UNREACHABLE_SECONDS = 30.0
 CHECK_SECONDS = 300.0
 """The pause between checks of a CRM that has never answered: its address may be wrong."""
+UNAUTHORIZED = "unauthorized"
 UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 """What reading a response raises that is not as the CRM documents it."""
 
@@ -78,6 +79,7 @@ class CrmTurn:
         if not self._turn.is_checked or self._turn.account is None:
             self._identify()
         if not self._turn.is_checked:
+            self._read_properties()
             with self._database.transaction() as session:
                 outbox.confirm(session, self._turn, now=database_clock.now())
 
@@ -90,6 +92,19 @@ class CrmTurn:
         if account is not None and not self._turn.account:
             with self._database.transaction() as session:
                 outbox.store_account(session, self._turn, account, now=database_clock.now())
+
+    def _read_properties(self) -> None:
+        """Store the properties that the CRM has; without them, what is mapped is not checked."""
+        try:
+            found = self._reading(lambda: self._crm.properties(self._send))
+        except AccessRefused as refusal:
+            if refusal.reason == UNAUTHORIZED:
+                raise
+            return
+        except (Rejected, Throttled, Unreachable):
+            return
+        with self._database.transaction() as session:
+            outbox.store_properties(session, self._turn, found, now=database_clock.now())
 
     def _renew(self) -> None:
         grant = authorization.renew(self._crm, self._tokens, self._credentials)
@@ -148,12 +163,14 @@ class CrmTurn:
             with self._database.transaction() as session:
                 push_attempts.note_values(session, self._turn, attempt, values, now=database_clock.now())
 
+        fields, person = mapping.applied(self._turn.mapping, self._turn.constants, attempt.person)
         return ContactPush(
             crm=self._crm,
             send=self._send,
-            mapping=self._turn.mapping,
-            person=attempt.person,
+            mapping=fields,
+            person=person,
             written=attempt.written,
+            company_id=attempt.company_id,
             dry_run=attempt.dry_run,
             before_writing=note,
         )

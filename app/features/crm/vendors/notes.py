@@ -20,6 +20,7 @@ class NoteCode(StrEnum):
     CONVERTED_LEAD = "converted_lead"
     FOUND_BY_NAME = "found_by_name"
     OTHER_RECORDS = "other_records"
+    OTHER_COMPANIES = "other_companies"
 
 
 SENTENCES: Mapping[NoteCode, str] = {
@@ -34,6 +35,8 @@ SENTENCES: Mapping[NoteCode, str] = {
     NoteCode.FOUND_BY_NAME: "No record has an address of the person. This one has the same name and company.",
     NoteCode.OTHER_RECORDS: "Other records in the CRM have an address of the person too. "
     "They were not changed.",
+    NoteCode.OTHER_COMPANIES: "Several companies in the CRM fit. The first of them is linked, unless you "
+    "name another.",
 }
 REASONS: Mapping[Refusal, str] = {
     Refusal.NOT_AN_OPTION: "it is not one of the options there",

@@ -19,6 +19,8 @@ class CrmField(StrEnum):
     EMAIL = "email"
     PHONE = "phone"
     TITLE = "title"
+    SENIORITY = "seniority"
+    DEPARTMENT = "department"
     COMPANY = "company"
     WEBSITE = "website"
     LINKEDIN_URL = "linkedin_url"
@@ -39,15 +41,25 @@ class Employer:
     domain: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class CompanyRecord:
+    """The record of a company in the CRM."""
+
+    id: str
+    name: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
     """A contact as it is pushed: its values by field, without empty ones, and what it is found by.
+
+    The fields are those of `CrmField`, and one for each constant.
 
     `emails` are all addresses of the person that the workspace owns, the one to write first.
     `country` is an ISO 3166-1 alpha-2 code.
     """
 
-    values: Mapping[CrmField, str] = field(repr=False)
+    values: Mapping[str, str] = field(repr=False)
     employer: Employer = field(repr=False)
     emails: Sequence[str] = field(repr=False)
     country: str | None = None

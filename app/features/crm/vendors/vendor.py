@@ -27,7 +27,8 @@ from app.features.crm.vendors.exchange import (
     Response,
     Send,
 )
-from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person, Wanted
+from app.features.crm.vendors.person import CompanyRecord, CrmField, CrmRecord, Employer, Person, Wanted
+from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import Page
 
 T = TypeVar("T")
@@ -110,8 +111,26 @@ class Crm:
         """
         raise NotImplementedError
 
+    def company_url(
+        self,
+        base_url: str | None,  # noqa: ARG002 -- for subclasses
+        account: str | None,  # noqa: ARG002 -- likewise
+        company_id: str,  # noqa: ARG002 -- likewise
+    ) -> str | None:
+        """Return the https URL of a company's page, as `record_url`; None if it is not known."""
+        return None
+
     def check(self, send: Send) -> None:
         """Make a cheap request that fails unless people can be read."""
+        raise NotImplementedError
+
+    def properties(self, send: Send) -> list[Property]:
+        """Return the properties of people that can be mapped, or have a constant value.
+
+        Raises:
+            CrmError: the CRM did not do what was asked, such as without a permission.
+
+        """
         raise NotImplementedError
 
     def account(self, send: Send, token: str) -> str | None:
@@ -158,7 +177,7 @@ class Crm:
         """Return the values to write to the record, or to a new one; a company is there by its name."""
         return Wanted(
             {
-                name: person.values[CrmField(our_field)]
+                name: person.values[our_field]
                 for our_field, name in mapping.items()
                 if our_field in person.values
             }
@@ -184,6 +203,11 @@ class Crm:
     def find_company(self, send: Send, employer: Employer) -> str | None:  # noqa: ARG002 -- for subclasses
         """Return the id of the company's record, or None."""
         return None
+
+    def find_companies(self, send: Send, employer: Employer) -> list[CompanyRecord]:
+        """Return the records that may be the company's, the most likely one first."""
+        found = self.find_company(send, employer)
+        return [] if found is None else [CompanyRecord(found, "")]
 
     def create_company(self, send: Send, employer: Employer) -> str:
         """Create the company's record and return its id.

@@ -2,10 +2,11 @@
 
 Sources: developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide (batch read by e-mail, create and
 update; 409 names the existing id), …/crm-search-v3/guide (at most five groups of filters),
-…/account-account-info-v3/guide (`portalId`), …/docs/api-reference/auth-oauth-v3/guide (tokens last 30
-minutes), …/docs/developer-tooling/platform/usage-guidelines (100 requests per 10 seconds on the smallest
-plan). A batch read finds a contact at once after its creation; the search index lags behind, but it alone
-is documented to find a contact by `hs_additional_emails`.
+…/crm-properties-v3/guide (`modificationMetadata`), …/account-account-info-v3/guide (`portalId`),
+…/docs/api-reference/auth-oauth-v3/guide (tokens last 30 minutes),
+…/docs/developer-tooling/platform/usage-guidelines (100 requests per 10 seconds on the smallest plan). A batch
+read finds a contact at once after its creation; the search index lags behind, but it alone is documented to
+find a contact by `hs_additional_emails`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from app.features.crm.vendors.exchange import Request, Response, Send, filled, t
 from app.features.crm.vendors.hubspot import errors, reading
 from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Person
+from app.features.crm.vendors.properties import Property, options
 from app.features.crm.vendors.reading import OWNERS_UNREADABLE, Page, optional
 from app.features.crm.vendors.vendor import Crm, OAuth
 
 CONTACTS = "/crm/v3/objects/contacts"
+PROPERTIES = "/crm/v3/properties/contacts"
 MAX_INPUTS = 100
 MAX_FILTER_GROUPS = 5
 _APP = "https://app.hubspot.com"
@@ -90,6 +93,11 @@ class HubSpot(Crm):
     def check(self, send: Send) -> None:
         """List one contact."""
         self.raise_for_status(send(Request(method="GET", path=CONTACTS, query={"limit": "1"})))
+
+    def properties(self, send: Send) -> list[Property]:
+        """List the properties of contacts."""
+        found = self.raise_for_status(send(Request(method="GET", path=PROPERTIES))).object["results"]
+        return [_property(one) for one in found if not one.get("archived")]
 
     def account(self, send: Send, token: str) -> str | None:  # noqa: ARG002 -- the API reads it
         """Read the id of the portal."""
@@ -173,6 +181,16 @@ class HubSpot(Crm):
     def _written(self, response: Response) -> CrmRecord:
         body = self.raise_for_status(response).object
         return CrmRecord(str(body["id"]), filled(body.get("properties") or {}))
+
+
+def _property(one: Mapping[str, Any]) -> Property:
+    is_read_only = (one.get("modificationMetadata") or {}).get("readOnlyValue") or one.get("calculated")
+    return Property(
+        name=str(one["name"]),
+        label=text(one.get("label")),
+        is_writable=not is_read_only,
+        options=options(one.get("options"), "value", "label"),
+    )
 
 
 def _record(contact: Mapping[str, Any], mapping: Mapping[str, str], notes: Sequence[Note] = ()) -> CrmRecord:

@@ -25,6 +25,7 @@ from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person
 from app.features.crm.vendors.pipedrive import errors, reading, records
 from app.features.crm.vendors.pipedrive.reading import API, ORGANIZATIONS, PERSONS
+from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import OWNERS_UNREADABLE, Page, optional
 from app.features.crm.vendors.vendor import Crm, OAuth
 
@@ -64,6 +65,7 @@ class Pipedrive(Crm):
         super().__init__(access)
         self._read: dict[str, Mapping[str, Any]] = {}
         self._owners: tuple[dict[str, str], tuple[str, ...]] | None = None
+        self._with_options: frozenset[str] | None = None
 
     @property
     def oauth(self) -> OAuth:
@@ -88,6 +90,11 @@ class Pipedrive(Crm):
     def check(self, send: Send) -> None:
         """List one person."""
         self._list(send, PERSONS, {"limit": "1"})
+
+    def properties(self, send: Send) -> list[Property]:
+        """List the fields of persons, which version 1 of the API describes."""
+        request = Request(method="GET", path="/api/v1/personFields", query={"limit": "500"})
+        return list(map(records.as_property, self._data(send(request))))
 
     def account(self, send: Send, token: str) -> str | None:  # noqa: ARG002 -- the API reads it
         """Read the id of the user's company."""
@@ -135,12 +142,13 @@ class Pipedrive(Crm):
 
     def create(self, send: Send, values: Mapping[str, str]) -> CrmRecord:
         """Create the person, who must have a name."""
-        body = {records.NAME: values[records.EMAILS], **records.body(values, {})}
+        written = records.body(values, {}, self._enumerations(send, values))
+        body = {records.NAME: values[records.EMAILS], **written}
         return self._written(send(Request(method="POST", path=f"{API}/{PERSONS}", body=body)), values)
 
     def update(self, send: Send, record_id: str, values: Mapping[str, str]) -> CrmRecord:
         """Write these fields; other addresses, numbers and parts of the name stay as they were read."""
-        body = records.body(values, self._read[record_id])
+        body = records.body(values, self._read[record_id], self._enumerations(send, values))
         path = f"{API}/{PERSONS}/{record_id}"
         return self._written(send(Request(method="PATCH", path=path, body=body)), values)
 
@@ -166,6 +174,15 @@ class Pipedrive(Crm):
         """Read Pipedrive's messages and headers."""
         errors.raise_for(response)
         return super().raise_for_status(response)
+
+    def _enumerations(self, send: Send, values: Mapping[str, str]) -> frozenset[str]:
+        """Return the custom fields that have options, if a value may be the id of one; they are read once."""
+        if not any(records.is_custom(name) and value.isdecimal() for name, value in values.items()):
+            return frozenset()
+        if self._with_options is None:
+            found = self.optional(lambda: self.properties(send))
+            self._with_options = frozenset(one.name for one in found if one.options)
+        return self._with_options
 
     def _people(self, send: Send, person: Person, query: Mapping[str, str]) -> list[Mapping[str, Any]]:
         """Return the persons with an address of the person."""

@@ -9,17 +9,20 @@ some with their `value` in an object; ids are numbers). A written list takes the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.features.crm.vendors.exchange import filled, text
 from app.features.crm.vendors.notes import Note
 from app.features.crm.vendors.person import CrmRecord
+from app.features.crm.vendors.properties import Property, options
 
 NAME = "name"
 NAME_PARTS = ("first_name", "last_name")
 EMAILS, PHONES = "emails", "phones"
 ORGANIZATION = "org_id"
+_IDS = frozenset({ORGANIZATION, "owner_id", "visible_to"})
+_OF_VERSION_1 = {"email": EMAILS, "phone": PHONES}
 _CUSTOM_FIELDS = "custom_fields"
 _CUSTOM_FIELD = re.compile(r"[0-9a-f]{40}")
 _LABEL = "work"
@@ -40,8 +43,30 @@ def numbers(person: Mapping[str, Any]) -> list[str]:
     return [text(entry.get("value")) for entry in person.get(PHONES) or ()]
 
 
-def body(values: Mapping[str, str], present: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body that writes the values; what else is in the lists and the name of `present` stays."""
+def is_custom(name: str) -> bool:
+    """Return whether a field is one of the company's own."""
+    return _CUSTOM_FIELD.fullmatch(name) is not None
+
+
+def as_property(field: Mapping[str, Any]) -> Property:
+    """Return a field as version 1 of the API describes it, by its name in version 2."""
+    key = str(field["key"])
+    is_standard = _OF_VERSION_1.get(key, key) in {NAME, *NAME_PARTS, EMAILS, PHONES, *_IDS}
+    return Property(
+        name=_OF_VERSION_1.get(key, key),
+        label=text(field.get("name")),
+        is_writable=is_standard or bool(field.get("bulk_edit_allowed", True)),
+        options=options(field.get("options"), "id", "label"),
+    )
+
+
+def body(
+    values: Mapping[str, str], present: Mapping[str, Any], enumerations: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the body that writes the values; what else is in the lists and the name of `present` stays.
+
+    Values of `enumerations` are ids of options.
+    """
     written: dict[str, Any] = {}
     for name, value in values.items():
         if name in NAME_PARTS:
@@ -49,10 +74,14 @@ def body(values: Mapping[str, str], present: Mapping[str, Any]) -> dict[str, Any
         elif name in {EMAILS, PHONES}:
             written[name] = _with_primary(present.get(name) or (), value)
         elif _CUSTOM_FIELD.fullmatch(name):
-            written.setdefault(_CUSTOM_FIELDS, {})[name] = value
+            written.setdefault(_CUSTOM_FIELDS, {})[name] = _number(value) if name in enumerations else value
         else:
-            written[name] = int(value) if name == ORGANIZATION else value
+            written[name] = _number(value) if name in _IDS else value
     return written
+
+
+def _number(value: str) -> int | str:
+    return int(value) if value.isdecimal() else value
 
 
 def _value(person: Mapping[str, Any], name: str) -> object:

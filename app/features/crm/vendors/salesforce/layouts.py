@@ -7,8 +7,9 @@ from types import MappingProxyType
 
 from app.features.crm.vendors.errors import Refusal
 from app.features.crm.vendors.person import CrmField, Person, Wanted
+from app.features.crm.vendors.properties import MAX_OPTIONS, Property
 from app.features.crm.vendors.salesforce import countries
-from app.features.crm.vendors.salesforce.org import Column, Org
+from app.features.crm.vendors.salesforce.org import RECORD_TYPE, Column, Org
 
 CONTACT, LEAD = "Contact", "Lead"
 _OF_LEADS = MappingProxyType(
@@ -35,6 +36,8 @@ def layout(org: Org, mapping: Mapping[str, str], table: str) -> dict[str, str]:
     """
     columns = org.columns(table)
     names = {field: _OF_LEADS.get(name, name) if table == LEAD else name for field, name in mapping.items()}
+    if table == LEAD:  # the record types of leads are others
+        names = {field: name for field, name in names.items() if name != RECORD_TYPE}
     country = f"{names.get(CrmField.COUNTRY)}{_CODE}"
     return names | ({CrmField.COUNTRY.value: country} if country in columns else {})
 
@@ -42,6 +45,19 @@ def layout(org: Org, mapping: Mapping[str, str], table: str) -> dict[str, str]:
 def visible(org: Org, mapping: Mapping[str, str], table: str) -> list[str]:
     """Return the columns of the fields that the org has; a query that names another one fails."""
     return [name for name in layout(org, mapping, table).values() if not _is_missing(org, table, name)]
+
+
+def properties(org: Org) -> list[Property]:
+    """Return the columns of contacts; a lead has most of them, too."""
+    return [
+        Property(
+            name=name,
+            label=column.label,
+            is_writable=column.is_creatable or column.is_updatable,
+            options=column.options if column.is_restricted and len(column.options) <= MAX_OPTIONS else (),
+        )
+        for name, column in org.columns(CONTACT).items()
+    ]
 
 
 def emails(org: Org, table: str) -> list[str]:
@@ -58,7 +74,7 @@ def wanted(org: Org, mapping: Mapping[str, str], table: str, person: Person, *, 
     for our_field, name in layout(org, mapping, table).items():
         if our_field not in person.values:
             continue
-        value = _value(org, table, CrmField(our_field), name, person, is_new=is_new)
+        value = _value(org, table, our_field, name, person, is_new=is_new)
         if isinstance(value, Refusal):
             refused[name] = value
         else:
@@ -66,15 +82,13 @@ def wanted(org: Org, mapping: Mapping[str, str], table: str, person: Person, *, 
     return Wanted(values, refused)
 
 
-def _value(
-    org: Org, table: str, our_field: CrmField, name: str, person: Person, *, is_new: bool
-) -> str | Refusal:
+def _value(org: Org, table: str, our_field: str, name: str, person: Person, *, is_new: bool) -> str | Refusal:
     if _is_missing(org, table, name):
         return Refusal.UNKNOWN_PROPERTY
     column = org.columns(table).get(name)
     if column is not None and not (column.is_creatable if is_new else column.is_updatable):
         return Refusal.READ_ONLY
-    if our_field is CrmField.COUNTRY and person.country:
+    if our_field == CrmField.COUNTRY and person.country:
         return _country(name, column, person.country, person.values[our_field])
     return person.values[our_field]
 

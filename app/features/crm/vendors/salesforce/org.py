@@ -1,8 +1,8 @@
 """A Salesforce org: the columns of its tables, and rows without the columns that the user may not see.
 
 Sources: REST API Developer Guide, "sObject Describe" (fields with `createable`, `updateable`, `filterable`,
-`picklistValues`, `restrictedPicklist`) and "Query"; a column hidden by field-level security is INVALID_FIELD,
-"No such column".
+`picklistValues`, `restrictedPicklist`; `recordTypeInfos`) and "Query"; a column hidden by field-level
+security is INVALID_FIELD, "No such column".
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from app.features.crm.vendors.errors import AccessRefused, Rejected
 from app.features.crm.vendors.exchange import Request, Response, text
 from app.features.crm.vendors.salesforce import soql
 
+RECORD_TYPE = "RecordTypeId"
 API = "/services/data/v62.0"
 MAX_ROWS = 100
 UNAUTHORIZED = "unauthorized"
@@ -22,8 +23,12 @@ UNAUTHORIZED = "unauthorized"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the org describes it; `options` are the values of a picklist with their labels."""
+    """A column as the org describes it; `options` are the values of a picklist with their labels.
 
+    The options of `RecordTypeId` are the record types that the user may use.
+    """
+
+    label: str
     type: str
     is_creatable: bool
     is_updatable: bool
@@ -107,20 +112,31 @@ class Org:
             if refusal.reason == UNAUTHORIZED:
                 raise
             return {}
-        return {str(item["name"]): _column(item) for item in response.object.get("fields") or ()}
+        types = _record_types(response.object)
+        return {str(item["name"]): _column(item, types) for item in response.object.get("fields") or ()}
 
 
-def _column(item: Mapping[str, Any]) -> Column:
+def _record_types(described: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (text(one.get("recordTypeId")), text(one.get("name")))
+        for one in described.get("recordTypeInfos") or ()
+        if one.get("available") and not one.get("master")
+    ]
+
+
+def _column(item: Mapping[str, Any], record_types: Sequence[tuple[str, str]]) -> Column:
     options = [
         (text(option.get("value")), text(option.get("label")))
         for option in item.get("picklistValues") or ()
         if option.get("active", True)
     ]
+    is_record_type = item["name"] == RECORD_TYPE
     return Column(
+        label=text(item.get("label")),
         type=text(item.get("type")),
         is_creatable=item.get("createable", True),
         is_updatable=item.get("updateable", True),
         is_filterable=item.get("filterable", True),
-        is_restricted=bool(item.get("restrictedPicklist")),
-        options=options,
+        is_restricted=bool(item.get("restrictedPicklist")) or is_record_type,
+        options=record_types if is_record_type else options,
     )

@@ -16,15 +16,10 @@ from typing import Any
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.exchange import Request, Response, Send, filled, text
-from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person, Wanted
+from app.features.crm.vendors.person import CompanyRecord, CrmField, CrmRecord, Employer, Person, Wanted
+from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import Page
-from app.features.crm.vendors.salesforce import (
-    errors,
-    layouts,
-    people,
-    reading,
-    soql,
-)
+from app.features.crm.vendors.salesforce import accounts, errors, layouts, people, reading
 from app.features.crm.vendors.salesforce.layouts import CONTACT, LEAD
 from app.features.crm.vendors.salesforce.org import API, Memory, Org
 from app.features.crm.vendors.salesforce.people import LEAD_PREFIX
@@ -75,9 +70,22 @@ class Salesforce(Crm):
         """Return the URL of the record by its id, at the address that leads to the org after the sign-in."""
         return self.page_url(self.base_url, crm_id)
 
+    def company_url(
+        self,
+        base_url: str | None,  # noqa: ARG002 -- as of records
+        account: str | None,  # noqa: ARG002 -- likewise
+        company_id: str,
+    ) -> str | None:
+        """Return the URL of the account."""
+        return self.page_url(self.base_url, company_id)
+
     def check(self, send: Send) -> None:
         """Select one contact."""
         self._org(send).rows(CONTACT, ["Id"], "Id != null", limit=1)
+
+    def properties(self, send: Send) -> list[Property]:
+        """Describe contacts."""
+        return layouts.properties(self._org(send))
 
     def account(self, send: Send, token: str) -> str | None:
         """Return the id of the org from the token, else select it."""
@@ -126,11 +134,12 @@ class Salesforce(Crm):
         return CrmRecord(record_id)
 
     def find_company(self, send: Send, employer: Employer) -> str | None:
-        """Select the oldest account of this name."""
-        if not employer.name:
-            return None
-        rows = self._org(send).rows("Account", ["Id"], soql.equals("Name", [employer.name]), limit=1)
-        return str(rows[0]["Id"]) if rows else None
+        """Return the first of the accounts."""
+        return next((found.id for found in self.find_companies(send, employer)), None)
+
+    def find_companies(self, send: Send, employer: Employer) -> list[CompanyRecord]:
+        """Select the accounts with the company's website, else those of its name, the oldest first."""
+        return accounts.find(self._org(send), employer)
 
     def create_company(self, send: Send, employer: Employer) -> str:
         """Create the account."""

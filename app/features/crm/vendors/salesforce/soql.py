@@ -24,6 +24,12 @@ def equals(column: str, values: Sequence[str]) -> str:
     return f"{column} IN ({', '.join(map(quoted, values[:MAX_VALUES]))})"
 
 
+def contains(column: str, part: str) -> str:
+    """Return the condition that a text is in a column, without regard to case."""
+    escaped = part.replace("_", "\\_").replace("%", "\\%")
+    return f"{column} LIKE '%{quoted(escaped)[1:-1]}%'"
+
+
 def moment(at: datetime) -> str:
     """Return a time as a literal, which has no quotes."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

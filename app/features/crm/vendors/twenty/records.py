@@ -17,8 +17,20 @@ from app.domain.normal.websites import normal_host
 from app.features.crm.vendors.exchange import filled, text
 from app.features.crm.vendors.notes import Note
 from app.features.crm.vendors.person import CrmRecord
+from app.features.crm.vendors.properties import Property, options
 
 _NUMBER, _COUNTRY, _CODE = "primaryPhoneNumber", "primaryPhoneCountryCode", "primaryPhoneCallingCode"
+_RELATION = "RELATION"
+_PARTS = {
+    "FULL_NAME": ("firstName", "lastName"),
+    "EMAILS": ("primaryEmail",),
+    "PHONES": (_NUMBER,),
+    "LINKS": ("primaryLinkUrl",),
+    "ADDRESS": ("addressStreet1", "addressCity", "addressState", "addressPostcode", "addressCountry"),
+}
+"""The parts of composite fields that hold one text."""
+_WRITABLE = frozenset({"TEXT", "SELECT", "DATE", "DATE_TIME", "UUID", *_PARTS})
+"""The types of fields that accept a text."""
 _SCHEMES = ("https://", "http://", "")
 
 
@@ -32,6 +44,21 @@ def nested(values: Mapping[str, str]) -> dict[str, Any]:
         else:
             body[outer] = value
     return body
+
+
+def as_properties(field: Mapping[str, Any]) -> list[Property]:
+    """Return the properties that a field has: those of a composite one are its parts."""
+    kind, name, label = field["type"], str(field["name"]), text(field.get("label"))
+    is_writable = kind in _WRITABLE and field.get("isActive", True) and not field.get("isSystem")
+    if kind == _RELATION:
+        return [Property(name=f"{name}Id", label=label, is_writable=not field.get("isSystem"))]
+    if kind in _PARTS:
+        return [
+            Property(name=f"{name}.{part}", label=f"{label}: {part}", is_writable=bool(is_writable))
+            for part in _PARTS[kind]
+        ]
+    accepted = options(field.get("options"), "value", "label")
+    return [Property(name=name, label=label, is_writable=bool(is_writable), options=accepted)]
 
 
 def record(person: Mapping[str, Any], properties: Sequence[str], notes: Sequence[Note] = ()) -> CrmRecord:

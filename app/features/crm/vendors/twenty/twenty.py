@@ -1,10 +1,11 @@
 """Twenty: people and companies by the REST API of the workspace's own server or of twenty.com, by API key.
 
 Sources: docs.twenty.com/developers/extend/api (REST API, bearer key, 100 calls per minute) and the schema
-that each workspace shows under Settings, APIs: `filter=emails.primaryEmail[eq]:"…"`, composite fields such as
-`emails.primaryEmail`, answers under `data.people`, `data.createPerson` and `data.updatePerson`. The primary
-address and a company's domain are unique, also among records in the trash, which only a filter by `deletedAt`
-finds; a second one is a 400 whose message mentions a duplicate. An API key is a JWT with the workspace's id.
+that each workspace shows under Settings, APIs (core and metadata): `filter=emails.primaryEmail[eq]:"…"`,
+composite fields such as `emails.primaryEmail`, answers under `data.people`, `data.createPerson` and
+`data.updatePerson`. The primary address and a company's domain are unique, also among records in the trash,
+which only a filter by `deletedAt` finds; a second one is a 400 whose message mentions a duplicate. An API key
+is a JWT with the workspace's id.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from app.features.crm.vendors.errors import Rejected, Unreachable
 from app.features.crm.vendors.exchange import Request, Response, Send, text
 from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person
+from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.twenty import errors, reading, records
 from app.features.crm.vendors.vendor import Crm
@@ -69,6 +71,18 @@ class Twenty(Crm):
     def check(self, send: Send) -> None:
         """List one person."""
         self._data(send(Request(method="GET", path="/rest/people", query={"limit": "1"})))
+
+    def properties(self, send: Send) -> list[Property]:
+        """List the fields of people."""
+        request = Request(method="GET", path="/rest/metadata/objects", query={"limit": "1000"})
+        objects = self._data(send(request))["objects"]
+        return [
+            one
+            for kind in objects
+            if kind["nameSingular"] == "person"
+            for field in kind["fields"]
+            for one in records.as_properties(field)
+        ]
 
     def account(self, send: Send, token: str) -> str | None:  # noqa: ARG002 -- no request is needed
         """Return the id of the workspace in the API key."""

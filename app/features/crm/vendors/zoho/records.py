@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from app.features.crm.vendors.exchange import filled
+from app.features.crm.vendors.exchange import filled, text
 from app.features.crm.vendors.notes import Note
 from app.features.crm.vendors.person import CrmRecord
+from app.features.crm.vendors.properties import Property, options
 
 CONTACTS, LEADS, ACCOUNTS = "Contacts", "Leads", "Accounts"
 LEAD_PREFIX = f"{LEADS}/"
 """Ids of leads begin with their module, as in the path of the row."""
 ACCOUNT = "Account_Name"
 EMAILS = ("Email", "Secondary_Email")
+_LOOKUPS = frozenset({ACCOUNT, "Owner", "Layout"})
+"""Fields whose values are ids of other records."""
 _OF_LEADS = MappingProxyType(
     {
         ACCOUNT: "Company",
@@ -51,9 +54,20 @@ def addresses(row: Mapping[str, Any]) -> list[str]:
     return [value for name in names if isinstance(value := row.get(name), str) and "@" in value]
 
 
+def as_property(field: Mapping[str, Any]) -> Property:
+    """Return a field as the settings describe it."""
+    is_writable = not (field.get("read_only") or field.get("field_read_only"))
+    return Property(
+        name=str(field["api_name"]),
+        label=text(field.get("field_label")),
+        is_writable=is_writable,
+        options=options(field.get("pick_list_values"), "actual_value", "display_value"),
+    )
+
+
 def body(values: Mapping[str, str]) -> dict[str, Any]:
     """Return the body that writes one row."""
-    return {"data": [{name: {"id": value} if name == ACCOUNT else value for name, value in values.items()}]}
+    return {"data": [{name: {"id": value} if name in _LOOKUPS else value for name, value in values.items()}]}
 
 
 def _value(value: object) -> object:

@@ -2,11 +2,11 @@
 
 Sources: zoho.com/crm/developer/docs/api/v8 (search records by `email`, which covers all fields of addresses,
 and by `criteria`; get records by `ids`, or by the time of their change; 204 for none; insert and update;
-organization: `zgid`), …/multi-dc.html (an accounts server and an API for each data center; the grant has the
-address of the API in `api_domain`), zoho.com/accounts/protocol/oauth.html (`access_type=offline` for a
-refresh token, which `prompt=consent` issues again; scopes with commas; `Zoho-oauthtoken`). Zoho lets two
-contacts have one address unless the field is unique. Its search finds a new row with a delay, so the latest
-are read as well.
+fields metadata; organization: `zgid`), …/multi-dc.html (an accounts server and an API for each data center;
+the grant has the address of the API in `api_domain`), zoho.com/accounts/protocol/oauth.html
+(`access_type=offline` for a refresh token, which `prompt=consent` issues again; scopes with commas;
+`Zoho-oauthtoken`). Zoho lets two contacts have one address unless the field is unique. Its search finds a new
+row with a delay, so the latest are read as well.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from app.features.crm.vendors.exchange import (
 )
 from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person, Wanted
+from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.vendor import Crm, OAuth
 from app.features.crm.vendors.zoho import errors, reading, records
@@ -50,6 +51,7 @@ _SCOPES = (
     "ZohoCRM.modules.leads.UPDATE",
     "ZohoCRM.modules.accounts.READ",
     "ZohoCRM.modules.accounts.CREATE",
+    "ZohoCRM.settings.fields.READ",
     "ZohoCRM.org.READ",
     "ZohoSearch.securesearch.READ",
 )
@@ -110,6 +112,11 @@ class Zoho(Crm):
     def check(self, send: Send) -> None:
         """List one contact."""
         self._rows(send, CONTACTS, {"fields": EMAILS[0], "per_page": "1"})
+
+    def properties(self, send: Send) -> list[Property]:
+        """List the fields of contacts."""
+        request = Request(method="GET", path=f"{API}/settings/fields", query={"module": CONTACTS})
+        return list(map(records.as_property, self.raise_for_status(send(request)).object["fields"]))
 
     def account(self, send: Send, token: str) -> str | None:  # noqa: ARG002 -- the API reads it
         """Read the id of the organization."""
