@@ -12,6 +12,7 @@ class EventType(StrEnum):
     LIMIT_WARNING = "credits.limit_warning"
     LIMIT_REACHED = "credits.limit_reached"
     CRM_PUSH_FAILED = "crm.push_failed"
+    CRM_SCHEDULE_STOPPED = "crm_schedule.stopped"
     PERSON_ERASED = "person.erased"
     PERSON_RECTIFIED = "person.rectified"
     ENDPOINT_DISABLED = "webhook_endpoint.disabled"
@@ -27,6 +28,7 @@ SUBSCRIBABLE = (
     EventType.LIMIT_WARNING.value,
     EventType.LIMIT_REACHED.value,
     EventType.CRM_PUSH_FAILED.value,
+    EventType.CRM_SCHEDULE_STOPPED.value,
     EventType.PERSON_ERASED.value,
     EventType.PERSON_RECTIFIED.value,
     EventType.ENDPOINT_DISABLED.value,

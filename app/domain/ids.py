@@ -38,6 +38,8 @@ Prefix = Literal[
     "lim",
     "crm",
     "crr",
+    "crs",
+    "csr",
     "psh",
     "psi",
     "imp",
@@ -109,4 +111,6 @@ EXAMPLES: dict[Prefix, str] = {
     "crm": "crm_0crnqk4e1k9jv0d2m4f6h8b9",
     "psh": "psh_0crnqk4e1k9jv0d2m4f6h8ba",
     "exc": "exc_0crnqk4e1k9jv0d2m4f6h8bb",
+    "crs": "crs_0crnqk4e1k9jv0d2m4f6h8bc",
+    "csr": "csr_0crnqk4e1k9jv0d2m4f6h8bd",
 }

@@ -25,6 +25,7 @@ LABELS = {
     EventType.LIMIT_WARNING.value: "A spending limit is nearly used up",
     EventType.LIMIT_REACHED.value: "A spending limit is used up",
     EventType.CRM_PUSH_FAILED.value: "A push to the CRM failed",
+    EventType.CRM_SCHEDULE_STOPPED.value: "A schedule of the CRM stopped",
     EventType.PERSON_ERASED.value: "A person had their data erased",
     EventType.PERSON_RECTIFIED.value: "A person corrected their data",
     EventType.ENDPOINT_DISABLED.value: "A webhook endpoint was disabled",

@@ -1,4 +1,4 @@
-"""What CRM connections hold: pushes of people, digests of what was written, people read, and credentials."""
+"""What CRM connections hold: pushes, digests of what was written, people read, receipts, and credentials."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from app.features.crm.index import personal_data, readings
 from app.features.crm.index.crm_index import CrmIndexRecord
 from app.features.crm.pushes import PushItem
 from app.features.crm.records import CrmWrittenRecord
+from app.features.crm.schedules import personal_data as scheduled_data
+from app.features.crm.schedules.tables import CrmScheduleRecord
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
 
@@ -49,7 +51,10 @@ def export(session: Session, contact_ids: Sequence[str]) -> Export:
 HOLDINGS = Holdings(
     count=count,
     export=export,
-    find={CrmIndexRecord.__tablename__: personal_data.find},
+    find={
+        CrmIndexRecord.__tablename__: personal_data.find,
+        CrmScheduleRecord.__tablename__: scheduled_data.find,
+    },
     await_writers=readings.await_writers,
     encrypt_again=connections.encrypt_again,
 )

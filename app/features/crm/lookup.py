@@ -65,11 +65,11 @@ def _record(crm: Crm, match: IndexMatch, current: CurrentCompany | None) -> dict
         "emails": list(person.emails),
         "phones": list(person.phones),
         "changed_at": rfc3339(person.changed_at),
-        "is_outdated": current is not None and _has_other_company(person, current),
+        "is_outdated": current is not None and has_other_company(person, current),
     }
 
 
-def _has_other_company(person: CrmPerson, current: CurrentCompany) -> bool:
+def has_other_company(person: CrmPerson, current: CurrentCompany) -> bool:
     """Return whether the CRM has another company of the person, by what is known of both."""
     pairs = ((person.domain, current.domain), (_key(person.company), _key(current.name)))
     equal = [theirs == ours for theirs, ours in pairs if theirs and ours]

@@ -59,8 +59,13 @@ def in_list(session: Session, workspace_id: str, list_name: str, *, limit: int) 
     return list(session.scalars(query))
 
 
-def load(session: Session, workspace_id: str, contact_id: str, *, receipt_link: str) -> Person | str:
-    """Return the person, or the reason for not pushing them: `suppressed`, `not_owned` or `no_email`."""
+def load(
+    session: Session, workspace_id: str, contact_id: str, *, receipt_link: str, needs_email: bool = True
+) -> Person | str:
+    """Return the person, or the reason for not pushing them: `suppressed`, `not_owned` or `no_email`.
+
+    A person whose record is known needs no address.
+    """
     contact = session.get(Contact, contact_id)
     if contact is None or contact_id not in pushable(session, workspace_id, [contact_id]):
         return "not_owned"
@@ -69,7 +74,7 @@ def load(session: Session, workspace_id: str, contact_id: str, *, receipt_link: 
         return "suppressed"
     revealed = representations.revealed(data, contact_id)
     emails = addresses.choose(revealed["emails"])
-    if emails.today is None:
+    if needs_email and emails.today is None:
         return "no_email"
     company = companies.get(session, contact.company_id) if contact.company_id else None
     name, domain = (company.name, company.domain) if company else (None, None)

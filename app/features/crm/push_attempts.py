@@ -44,6 +44,7 @@ class Attempt:
     number: int
     dry_run: bool
     company_id: str | None
+    updates_only: bool
     person: Person = field(repr=False)
     written: WrittenValues
 
@@ -89,7 +90,13 @@ def next_attempt(
         _record_failure(session, turn, item, now=now)
         return PushOutcome.SKIPPED
     link = f"{push.origin}crm/pushes/{push.id}"
-    person = people.load(session, turn.workspace_id, item.contact_id, receipt_link=link)
+    person = people.load(
+        session,
+        turn.workspace_id,
+        item.contact_id,
+        receipt_link=link,
+        needs_email=not push.updates_only,
+    )
     if isinstance(person, str):
         _finish(session, item, ItemResult(outcome=PushOutcome.SKIPPED, error=person), now=now)
         return PushOutcome.SKIPPED
@@ -103,6 +110,7 @@ def next_attempt(
         number=item.attempts,
         dry_run=push.dry_run,
         company_id=push.company_id,
+        updates_only=push.updates_only,
         person=person,
         written=records.written_values(session, record),
     )

@@ -49,6 +49,7 @@ class CrmPush(Base):
     """A request of an account; `origin` is the address of this service, for links in the CRM.
 
     `company_id` is the company's record in the CRM if the request names one.
+    With `updates_only`, only records whose ids are known are written, also of people without an address.
     """
 
     __tablename__ = "crm_pushes"
@@ -63,6 +64,7 @@ class CrmPush(Base):
     origin: Mapped[str]
     dry_run: Mapped[bool]
     company_id: Mapped[str | None]
+    updates_only: Mapped[bool]
     created_at: Mapped[datetime]
 
 
@@ -135,6 +137,7 @@ def submit(
     origin: str,
     dry_run: bool,
     company_id: str | None = None,
+    updates_only: bool = False,
     now: Moment,
 ) -> CrmPush:
     """Insert a push of these contacts and make the connection due; the connection must be locked.
@@ -160,6 +163,7 @@ def submit(
         origin=origin,
         dry_run=dry_run,
         company_id=company_id,
+        updates_only=updates_only,
         created_at=at,
     )
     session.add(push)

@@ -28,6 +28,7 @@ ERRORS: Mapping[str, str] = {
     "duplicate_company": "The company exists in the CRM, and cannot be read.",
     "person_in_trash": "The person is in the CRM's trash. "
     "Restore the record there, or delete it for good, and push again.",
+    "record_gone": "The CRM no longer has the record.",
     "record_not_writable": "The credentials may not change this record.",
     "turns_failed": "An error of this server stopped the pushes ten times in a row. "
     "Ask its operator to find the cause in the log, then connect again.",

@@ -1,4 +1,4 @@
-"""The tables of CRM connections, of pushes, of what they wrote, and of the index of people."""
+"""The tables of CRM connections, of pushes, of what they wrote, of the index of people, and of schedules."""
 
 from __future__ import annotations
 
@@ -7,5 +7,12 @@ from app.features.crm import properties, records  # noqa: F401 -- their tables a
 from app.features.crm.connections import CrmConnection
 from app.features.crm.index import crm_index, readings  # noqa: F401 -- likewise
 from app.features.crm.pushes import CrmPush
+from app.features.crm.schedules.tables import CrmSchedule
 
-TABLES = Tables(created=((CrmPush.__tablename__, "psh"), (CrmConnection.__tablename__, "crm")))
+TABLES = Tables(
+    created=(
+        (CrmPush.__tablename__, "psh"),
+        (CrmConnection.__tablename__, "crm"),
+        (CrmSchedule.__tablename__, "crs"),
+    )
+)

@@ -1,4 +1,4 @@
-"""The endpoints and the pages of CRM connections and pushes."""
+"""The endpoints and the pages of CRM connections, pushes and schedules."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from app.features.crm.api import pushes as pushes_api
 from app.features.crm.pages import connections as connections_pages
 from app.features.crm.pages import oauth as oauth_pages
 from app.features.crm.pages import pushes as pushes_pages
+from app.features.crm.schedules import api as schedules_api
+from app.features.crm.schedules import pages as schedules_pages
+from app.features.crm.schedules import sentences as schedule_sentences
 from app.features.crm.vendors.registry import CRMS
 from app.web.feature import EventText, WebPart
 from app.web.pages.navigation import Entry
@@ -27,9 +30,22 @@ def _failed_push(data: Mapping[str, Any]) -> EventText:
     return EventText(text, f"Reason: {reason}")
 
 
+def _stopped_schedule(data: Mapping[str, Any]) -> EventText:
+    text = f"A schedule of {_TITLES[data['vendor']]} stopped."
+    return EventText(text, schedule_sentences.reason_sentence(data["reason"]))
+
+
 WEB = WebPart(
-    api=(connections_api.blueprint, pushes_api.blueprint),
-    pages=(connections_pages.blueprint, oauth_pages.blueprint, pushes_pages.blueprint),
+    api=(connections_api.blueprint, pushes_api.blueprint, schedules_api.blueprint),
+    pages=(
+        connections_pages.blueprint,
+        oauth_pages.blueprint,
+        pushes_pages.blueprint,
+        schedules_pages.blueprint,
+    ),
     navigation=(Entry("crm_page.index", "CRM", position=60),),
-    event_texts={EventType.CRM_PUSH_FAILED: _failed_push},
+    event_texts={
+        EventType.CRM_PUSH_FAILED: _failed_push,
+        EventType.CRM_SCHEDULE_STOPPED: _stopped_schedule,
+    },
 )

@@ -10,6 +10,8 @@ from app.domain.kinds import PUSH, READ_CRM
 from app.engine.work.turns import LeaseLost
 from app.features.crm import outbox, pushes
 from app.features.crm.index import readings
+from app.features.crm.schedules import listing
+from app.features.crm.schedules import work as _schedules  # noqa: F401 -- its task is registered by the import
 from app.features.crm.turn.reading import ReadingTurn
 from app.features.crm.turn.turn import CrmTurn
 from app.features.crm.vendors import registry
@@ -73,7 +75,8 @@ def take_reading_turn(reading_id: str, services: WorkerServices, client: Webhook
 
 
 def _purges(settings: Settings, now: Moment) -> tuple[Purge, ...]:
-    return (partial(pushes.purge_expired, before=now - timedelta(days=settings.job_retention_days)),)
+    before = now - timedelta(days=settings.job_retention_days)
+    return (partial(pushes.purge_expired, before=before), partial(listing.purge_expired, before=before))
 
 
 WORK = WorkPart(purges=_purges)

@@ -137,6 +137,7 @@ def upgrade() -> None:
     _create_jobs_and_webhooks()
     _create_uploads()
     _create_crm_connections()
+    _create_crm_schedules()
     _create_mentions()
     _create_privacy()
     _create_audits()
@@ -1315,6 +1316,7 @@ def _create_crm_connections() -> None:
         sa.Column("origin", sa.String(), nullable=False),
         sa.Column("dry_run", sa.Boolean(), nullable=False),
         sa.Column("company_id", sa.String()),
+        sa.Column("updates_only", sa.Boolean(), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_crm_pushes")),
         sa.ForeignKeyConstraint(
@@ -1462,6 +1464,121 @@ def _create_crm_connections() -> None:
         **_where("outcome IS NULL"),
     )
     op.create_index("ix_crm_push_items_contact_id", "crm_push_items", ["contact_id"])
+
+
+def _create_crm_schedules() -> None:
+    op.create_table(
+        "crm_schedules",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("connection_id", sa.String(28), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("list_id", sa.String(), nullable=False),
+        sa.Column("kind", sa.String(), nullable=False),
+        sa.Column("fields", JSON, nullable=False),
+        sa.Column("hour", sa.Integer(), nullable=False),
+        sa.Column("weekday", sa.Integer()),
+        sa.Column("max_people", sa.Integer(), nullable=False),
+        sa.Column("monthly_credits", sa.BigInteger(), nullable=False),
+        sa.Column("refresh_days", sa.Integer()),
+        sa.Column("purpose", sa.String()),
+        sa.Column("account_id", sa.String(), nullable=False),
+        sa.Column("origin", sa.String(), nullable=False),
+        sa.Column("state", sa.String(), nullable=False),
+        sa.Column("reason", sa.String()),
+        sa.Column("waiting", sa.String()),
+        sa.Column("next_at", TIME),
+        sa.Column("run_id", sa.String()),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_crm_schedules")),
+        sa.ForeignKeyConstraint(
+            ["connection_id"],
+            ["crm_connections.id"],
+            name=op.f("fk_crm_schedules_connection_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_crm_schedules_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_crm_schedules_connection_id", "crm_schedules", ["connection_id"])
+    op.create_index("ix_crm_schedules_workspace_id", "crm_schedules", ["workspace_id"])
+
+    op.create_table(
+        "crm_schedule_runs",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("schedule_id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("due_at", TIME, nullable=False),
+        sa.Column("status", sa.String(), nullable=False),
+        sa.Column("position", sa.String()),
+        sa.Column("members", sa.Integer(), nullable=False),
+        sa.Column("unindexed", sa.Integer(), nullable=False),
+        sa.Column("people", sa.Integer(), nullable=False),
+        sa.Column("job_id", sa.String()),
+        sa.Column("jobs", sa.Integer(), nullable=False),
+        sa.Column("charged", sa.BigInteger(), nullable=False),
+        sa.Column("reason", sa.String()),
+        sa.Column("push_id", sa.String()),
+        sa.Column("started_at", TIME, nullable=False),
+        sa.Column("finished_at", TIME),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_crm_schedule_runs")),
+        sa.ForeignKeyConstraint(
+            ["schedule_id"],
+            ["crm_schedules.id"],
+            name=op.f("fk_crm_schedule_runs_schedule_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_crm_schedule_runs_workspace_id"),
+            ondelete="CASCADE",
+        ),
+        sa.UniqueConstraint("schedule_id", "due_at", name=op.f("uq_crm_schedule_runs_schedule_id_due_at")),
+    )
+    op.create_index("ix_crm_schedule_runs_workspace_id", "crm_schedule_runs", ["workspace_id"])
+
+    op.create_table(
+        "crm_schedule_records",
+        sa.Column("run_id", sa.String(28), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("schedule_id", sa.String(28), nullable=False),
+        sa.Column("crm_id", sa.String(), nullable=False),
+        sa.Column("asked", sa.String(), nullable=False),
+        sa.Column("job_id", sa.String()),
+        sa.Column("item", sa.Integer()),
+        sa.Column("outcome", sa.String()),
+        sa.Column("error", sa.String()),
+        sa.Column("charged", sa.Integer(), nullable=False),
+        sa.Column("contact_id", sa.String(28)),
+        sa.Column("marks", JSON, nullable=False),
+        sa.Column("at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("run_id", "number", name=op.f("pk_crm_schedule_records")),
+        sa.ForeignKeyConstraint(
+            ["contact_id"],
+            ["contacts.id"],
+            name=op.f("fk_crm_schedule_records_contact_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["run_id"],
+            ["crm_schedule_runs.id"],
+            name=op.f("fk_crm_schedule_records_run_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["schedule_id"],
+            ["crm_schedules.id"],
+            name=op.f("fk_crm_schedule_records_schedule_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_crm_schedule_records_contact_id", "crm_schedule_records", ["contact_id"])
+    op.create_index("ix_crm_schedule_records_crm_id", "crm_schedule_records", ["schedule_id", "crm_id"])
 
 
 def _create_mentions() -> None:

@@ -64,6 +64,12 @@ class FakeCrm:
     properties_path: ClassVar[str] = ""
     refusals: dict[str, str] = field(default_factory=dict)
     """The vendor's error code for each property that it refuses."""
+    lists: dict[str, list[str]] = field(default_factory=dict)
+    """The ids of the members of each list, view or filter."""
+    list_page: int = 2
+    """The members on a page of a list."""
+    type_of_lists: str = "0-1"
+    """What HubSpot's lists have: contacts, or 0-2 for companies."""
 
     def __post_init__(self) -> None:
         self.httpserver.expect_request(re.compile(".*")).respond_with_handler(self._handle)
@@ -106,10 +112,20 @@ class FakeCrm:
             body = {} if self.properties is None else self.described_properties()
             return as_json(200, body) if body else as_json(403, {"category": "MISSING_SCOPES"})
         body = {} if is_token else (request.get_json(silent=True) or {})
-        return self.tokens(request) if is_token else self.answer(request, body)
+        return self.tokens(request) if is_token else self.listed(request) or self.answer(request, body)
+
+    def listed_members(self, list_id: str, after: str) -> tuple[list[str], str | None]:
+        """Return the members of a list after a position, and the position of the next page."""
+        start = int(after or 0)
+        end = start + self.list_page
+        return self.lists[list_id][start:end], str(end) if end < len(self.lists[list_id]) else None
 
     def is_authorized(self, request: Request) -> bool:
         return request.headers.get("Authorization") == f"Bearer {self.token}"
+
+    def listed(self, request: Request) -> Response | None:  # noqa: ARG002 -- for subclasses
+        """Answer a request for the members of a list; None if it is another one."""
+        return None
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
         raise NotImplementedError
@@ -160,6 +176,20 @@ class FakeHubSpot(FakeCrm):
         if request.path.endswith("/search"):
             return self._search(body)
         return self._write(request, body["properties"])
+
+    def listed(self, request: Request) -> Response | None:
+        if not request.path.startswith("/crm/v3/lists/"):
+            return None
+        list_id, *rest = request.path.removeprefix("/crm/v3/lists/").split("/")
+        if list_id not in self.lists:
+            return as_json(404, {"status": "error", "category": "OBJECT_NOT_FOUND"})
+        if not rest:
+            return as_json(200, {"list": {"listId": list_id, "objectTypeId": self.type_of_lists}})
+        assert int(request.args["limit"]) <= 250
+        ids, following = self.listed_members(list_id, request.args.get("after", ""))
+        results = [{"recordId": id_, "membershipTimestamp": "2026-11-01T00:00:00Z"} for id_ in ids]
+        more = {"paging": {"next": {"after": following}}} if following else {}
+        return as_json(200, {"results": results} | more)
 
     def _owners(self, request: Request) -> Response:
         if self.owners is None:
@@ -287,6 +317,15 @@ class FakePipedrive(FakeCrm):
             return self._search(request, rows)
         return self._list(request, rows) if request.method == "GET" else self._write(body, rows, id_)
 
+    def listed(self, request: Request) -> Response | None:
+        if "filter_id" not in request.args:
+            return None
+        assert int(request.args["limit"]) <= 500
+        if request.args["filter_id"] not in self.lists:
+            return _failed(404, "Filter not found")
+        ids, following = self.listed_members(request.args["filter_id"], request.args.get("cursor", ""))
+        return _succeeded([self.people[id_] | {"id": int(id_)} for id_ in ids], next_cursor=following)
+
     def _search(self, request: Request, rows: dict[str, Any]) -> Response:
         assert request.args["exact_match"] == "true"
         term = request.args["term"].casefold()
@@ -373,6 +412,25 @@ class FakeSalesforce(FakeCrm):
     def unauthorized(self) -> Response:
         return as_json(401, [{"errorCode": "INVALID_SESSION_ID", "message": "Session expired or invalid"}])
 
+    def listed(self, request: Request) -> Response | None:
+        if "/listviews/" in request.path:
+            table, _listviews, list_id, _describe = request.path.partition("/sobjects/")[2].split("/")
+            columns = f"SELECT Name, toLabel(Status) FROM {table}"  # noqa: S608 -- SOQL
+            soql = f"{columns} USING SCOPE mine WHERE View = '{list_id}' ORDER BY Name"
+            return as_json(200, {"query": soql}) if list_id in self.lists else _not_found()
+        if "/query/" in request.path:
+            return self._view_page(*request.path.rpartition("/query/")[2].split("-"))
+        view = re.fullmatch(
+            r"SELECT Id FROM \w+ USING SCOPE mine WHERE View = '(\w+)' ORDER BY Name",
+            request.args.get("q", ""),
+        )
+        return self._view_page(view[1], "0") if view else None
+
+    def _view_page(self, list_id: str, start: str) -> Response:
+        ids, following = self.listed_members(list_id, start)
+        more = {"nextRecordsUrl": f"/services/data/v62.0/query/{list_id}-{following}"} if following else {}
+        return as_json(200, {"done": not following, "records": [{"Id": id_} for id_ in ids]} | more)
+
     def _query(self, soql: str) -> Response:
         match = re.fullmatch(r"SELECT (.+) FROM (\w+) WHERE (.+) ORDER BY (.+) LIMIT (\d+)", soql)
         assert match, soql
@@ -445,6 +503,15 @@ class FakeTwenty(FakeCrm):
         rows[id_] = _split_number(body) | (self.stored_form if kind == "people" else {})
         return as_json(201, {"data": {f"create{single}": rows[id_] | {"id": id_}}})
 
+    def listed(self, request: Request) -> Response | None:
+        if request.args.get("filter") not in self.lists:
+            return None
+        assert int(request.args["limit"]) <= 60
+        ids, following = self.listed_members(request.args["filter"], request.args.get("starting_after", ""))
+        page = [self.people[id_] | {"id": id_} for id_ in ids]
+        info = {"hasNextPage": following is not None, "endCursor": following}
+        return as_json(200, {"data": {"people": page}, "pageInfo": info})
+
     def unauthorized(self) -> Response:
         return as_json(401, {"statusCode": 401, "error": "UnauthorizedException", "messages": []})
 
@@ -511,6 +578,18 @@ class FakeZoho(FakeCrm):
         columns = query["fields"].split(",") if "fields" in query else None
         found = [self._row(module, id_, columns) for id_ in ids if id_ in rows and id_ not in hidden]
         return found[: int(query.get("per_page", 200))]
+
+    def listed(self, request: Request) -> Response | None:
+        if "cvid" not in request.args:
+            return None
+        assert int(request.args["per_page"]) <= 200
+        if request.args["cvid"] not in self.lists:
+            return as_json(400, _zoho_error("INVALID_DATA", api_name="cvid"))
+        ids, following = self.listed_members(request.args["cvid"], request.args.get("page_token", ""))
+        info = {"more_records": following is not None, "next_page_token": following}
+        module, columns = request.path.rpartition("/")[2], request.args["fields"].split(",")
+        rows = [self._row(module, id_, columns) for id_ in ids]
+        return as_json(200, {"data": rows, "info": info}) if rows else Response(status=204)
 
     def _page(self, request: Request, module: str) -> Response:
         """List a page in the order of the changes, after a token, which contains the time and the id."""

@@ -49,6 +49,7 @@ class ContactPush:
     written: WrittenValues
     company_id: str | None
     dry_run: bool
+    updates_only: bool = False
     before_writing: Callable[[Mapping[str, str]], None]
 
     def run(self) -> PushedContact:
@@ -74,6 +75,8 @@ class ContactPush:
             known = self.crm.get(self.send, self.mapping, self.written.crm_id)
             if known is not None:
                 return known
+        if self.updates_only:
+            raise Rejected("record_gone")
         return self.crm.find(self.send, self.mapping, self.person)
 
     def _existing(self, duplicate: Duplicate) -> CrmRecord:

@@ -172,6 +172,7 @@ class CrmTurn:
             written=attempt.written,
             company_id=attempt.company_id,
             dry_run=attempt.dry_run,
+            updates_only=attempt.updates_only,
             before_writing=note,
         )
 

@@ -76,7 +76,8 @@ class HubSpot(Crm):
             "crm.objects.contacts.write",
             "crm.objects.owners.read",
         )
-        return OAuth(f"{_APP}/oauth/authorize", "/oauth/v3/token", scopes)
+        lists = {"optional_scope": "crm.lists.read"}  # without it, only schedules stop
+        return OAuth(f"{_APP}/oauth/authorize", "/oauth/v3/token", scopes, parameters=lists)
 
     def record_url(
         self,

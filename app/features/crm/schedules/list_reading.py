@@ -1,0 +1,128 @@
+"""A worker's turn at reading the list of a schedule: page after page, in a share of the CRM's rate."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+from app.features.crm.schedules import memberships, runs, selection
+from app.features.crm.schedules.runs import LIST_FORBIDDEN, LIST_GONE, LIST_REFUSED, Access, Step
+from app.features.crm.turn import authorization
+from app.features.crm.turn.reading import (
+    SHARE_BESIDE_PUSHES,
+    THROTTLED_SECONDS,
+    UNREACHABLE_SECONDS,
+)
+from app.features.crm.turn.transport import Transport
+from app.features.crm.turn.turn import MAX_THROTTLED_SECONDS, TURN_SECONDS, TURNS_PER_MINUTE, UNEXPECTED
+from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
+from app.features.crm.vendors.exchange import Request, Response
+from app.features.crm.vendors.members import NOT_OF_PEOPLE, Members
+from app.features.crm.vendors.vendor import Crm
+from app.infra.database import database_clock
+from app.infra.database.db import Database
+from app.infra.telemetry.log import log
+from workers.webhook_client import WebhookClient
+
+_UNAUTHORIZED, _NOT_FOUND = "unauthorized", "http_404"
+
+
+class ListReading:
+    """The reading of a list whose schedule has a turn; no transaction is open during a request."""
+
+    def __init__(
+        self, database: Database, crm: Crm, step: Step, access: Access, client: WebhookClient
+    ) -> None:
+        self._database = database
+        self._crm = crm.for_turn()
+        self._step = step
+        self._access = access
+        self._started = time.monotonic()
+        self._rate = crm.calls_per_minute * SHARE_BESIDE_PUSHES
+        self._transport = Transport(
+            client, access.base_url or crm.base_url, authorization.headers(crm, access.credentials)
+        )
+
+    def run(self) -> None:
+        """Read until the list ends, the time or the requests of the turn are used up, or the CRM refuses."""
+        if authorization.is_due(self._access.credentials):
+            with self._database.transaction() as session:
+                runs.await_renewal(session, self._step, now=database_clock.now())
+            return
+        try:
+            self._read_pages()
+        except AccessRefused as refusal:
+            self._refused(refusal.reason)
+        except Rejected as rejection:
+            self._rejected(rejection.reason)
+        except Throttled as throttle:
+            seconds = min(throttle.seconds or THROTTLED_SECONDS, MAX_THROTTLED_SECONDS)
+            self._wait("rate_limited", seconds)
+        except Unreachable as failure:
+            self._wait(failure.reason, UNREACHABLE_SECONDS)
+        else:
+            with self._database.transaction() as session:
+                runs.go_on(session, self._step, pause=self._pause(), now=database_clock.now())
+
+    def _read_pages(self) -> None:
+        position = self._access.position
+        while True:
+            page = self._page(position)
+            if page.position is not None and page.position == position:
+                raise Unreachable("same_page")  # it would be read for ever
+            with self._database.transaction() as session:
+                now = database_clock.now()
+                held = runs.hold(session, self._step, now=now)
+                position = selection.store(session, held, page, at=database_clock.value(session, now))
+            if position is None or not self._may_go_on():
+                return
+
+    def _page(self, position: str | None) -> Members:
+        """Return the page at this position.
+
+        Raises:
+            CrmError: the CRM did not do what was asked, or answered not as it documents.
+
+        """
+        access = self._access
+        read_page = memberships.LISTS[access.vendor].page
+        try:
+            page = read_page(self._ask, access.list_id, access.kind, position)
+        except UNEXPECTED:
+            raise Unreachable("unexpected_response") from None
+        log.info("crm list read", crm=access.vendor, schedule=self._step.schedule_id, members=len(page.ids))
+        return page
+
+    def _ask(self, request: Request) -> Response:
+        return self._crm.raise_for_status(self._transport.send(request))
+
+    def _refused(self, reason: str) -> None:
+        """Have the credentials checked, or stop: they lack the permission to read lists."""
+        log.warning("crm refused its list", schedule=self._step.schedule_id, reason=reason)
+        with self._database.transaction() as session:
+            now = database_clock.now()
+            if reason == _UNAUTHORIZED:
+                runs.have_checked(session, self._step, now=now)
+            else:
+                runs.refuse(session, self._step, LIST_FORBIDDEN, now=now)
+
+    def _rejected(self, reason: str) -> None:
+        """Stop: the CRM has no such list, or not one of people."""
+        log.warning("crm refused its list", schedule=self._step.schedule_id, reason=reason)
+        known = {_NOT_FOUND: LIST_GONE, NOT_OF_PEOPLE: NOT_OF_PEOPLE}
+        with self._database.transaction() as session:
+            runs.refuse(session, self._step, known.get(reason, LIST_REFUSED), now=database_clock.now())
+
+    def _wait(self, reason: str, seconds: float) -> None:
+        with self._database.transaction() as session:
+            pause = timedelta(seconds=seconds)
+            runs.wait(session, self._step, reason, pause=pause, now=database_clock.now())
+
+    def _may_go_on(self) -> bool:
+        is_in_time = time.monotonic() - self._started < TURN_SECONDS
+        return is_in_time and self._transport.calls < self._rate / TURNS_PER_MINUTE
+
+    def _pause(self) -> timedelta:
+        """Return the time until the requests of the turn are within the rate."""
+        seconds = self._transport.calls * 60 / self._rate - (time.monotonic() - self._started)
+        return timedelta(seconds=max(0.0, seconds))
