@@ -30,7 +30,7 @@ class Choice(NamedTuple):
 
 
 def all_choices() -> tuple[Choice, ...]:
-    """Return the choices: skip the people, fill only what is missing, or buy all."""
+    """Return the choices: skip the people, fill only what is missing, or enrich all."""
     sources = skips.source_names()
     return (
         Choice(SKIP, SkipRule(sources, SkipWhen.IN_SOURCE)),

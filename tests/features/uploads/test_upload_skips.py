@@ -329,7 +329,7 @@ def test_the_page_says_it_in_a_sentence_and_offers_three_choices(browser: Visito
     lines = [
         'value="skip" checked> Skip them: 2 to buy for at most 2 credits',
         'value="fill"> Fill only what is missing: 3 to buy for at most 3 credits',
-        'value="all"> Buy all: 4 to buy for at most 4 credits',
+        'value="all"> Enrich all: 4 to buy for at most 4 credits',
     ]
     for line in lines:
         assert f'<input type="radio" name="choice" {line}</label>' in page
