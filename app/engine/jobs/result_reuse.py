@@ -100,7 +100,7 @@ def _is_reusable(session: Session, job: StoredJob, beside: _Beside) -> bool:
     changes = (beside.last_import, beside.last_suppression, beside.last_exclusion)
     if any(change is not None and change >= job.created_at for change in changes):
         return False
-    if job.outcome in {Outcome.EXCLUDED, Outcome.SKIPPED}:
+    if job.outcome == Outcome.EXCLUDED:
         return False
     items = jobs.items(session, job.id) if KINDS[job.kind].has_items else []
     return not _is_cut_short(items) and not _has_bounced(session, job, items)
