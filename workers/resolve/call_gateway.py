@@ -42,7 +42,7 @@ class DatabaseCallGateway:
     """The call gateway of one job, or of one item of it.
 
     If its calls are private, they are about what a workspace has itself: jobs of other workspaces neither
-    find them nor wait for them.
+    find them nor wait for them, and an opt-out does not suppress anybody.
     """
 
     services: WorkerServices
@@ -145,7 +145,7 @@ class DatabaseCallGateway:
                     retry_after=reply.retry_after,
                     now=database_clock.now(),
                 )
-            if reply.outcome is TraceOutcome.SUPPRESSED:
+            if reply.outcome is TraceOutcome.SUPPRESSED and not self.is_private:
                 record_opt_out(session, provider, started.request, now=now)
         return CallResult(reply, started.asked_at, milliseconds, call_id)
 
@@ -240,7 +240,6 @@ class DatabaseCallGateway:
     def _call_key(self, session: Session, provider: Provider, request: ProviderRequest) -> CallKey:
         workspace_id = self.claim.workspace_id
         field = f"{request.field.value} {workspace_id}" if self.is_private else request.field.value
-        is_shared = _is_stored_for_all(request) and not self.is_private
         return CallKey(
             job_id=self.claim.job_id,
             item=self.item,
@@ -249,7 +248,7 @@ class DatabaseCallGateway:
             subject=provider_calls.subject_digest(session.keys, field, request.types, request.subject),
             country=request.country,
             attempt=self.claim.attempts,
-            visible_to=None if is_shared else workspace_id,
+            visible_to=None if _is_stored_for_all(request) else workspace_id,
         )
 
 

@@ -34,12 +34,11 @@ class OwnResolution:
 def may_have(claim: Claim, known: KnownPerson) -> bool:
     """Return whether the workspace's own systems are searched for the job.
 
-    They are not if the caller does without, if nothing may be given of the person, and if the workspace owns
-    what is requested.
+    They are not if the caller does without, if the person is barred, and if the workspace owns what is
+    requested.
     """
-    is_refused = known.needs_purpose and claim.purpose is None
     is_owned = known.owned and known.has_fresh_value
-    return claim.request.get(USE_OWN_RECORDS, True) and not (known.is_barred or is_refused or is_owned)
+    return claim.request.get(USE_OWN_RECORDS, True) and not (known.is_barred or is_owned)
 
 
 def find_all(

@@ -10,7 +10,7 @@ import pytest
 from bounce_support import a_report
 from jobs_support import NOW, a_workspace
 from sqlalchemy import func, select
-from stored_support import ADA_URL, a_company, a_contact, an_email
+from stored_support import ADA_URL, a_company, a_contact, an_email, suppress
 
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.records.subjects import Subject
@@ -222,6 +222,14 @@ def test_old_verdicts_are_deleted(session: Session, workspace_id: str) -> None:
 
     assert len(kept) == 1
     assert own_verifications.find(session, {OwnAddress(workspace_id, ADDRESS)}) == {}
+
+
+def test_a_suppressed_value_is_left_out_and_others_are_not(session: Session, workspace_id: str) -> None:
+    suppress(session, "phone", MOBILE)
+
+    found = ask(session, workspace_id, record(phones=[MOBILE, LANDLINE]))
+
+    assert values(found) == [LANDLINE]
 
 
 def test_an_address_that_the_workspace_reported_as_bounced_is_left_out(

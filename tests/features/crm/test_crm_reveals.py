@@ -12,11 +12,12 @@ from crm_index_support import a_crm, in_crm
 from fake_providers import MISS, FakeProvider, email, hit, person, phone
 from jobs_support import NOW, figures
 from sqlalchemy import func, select
-from stored_support import a_company, a_contact, an_email, own, statements
+from stored_support import a_company, a_contact, a_phone, an_email, own, statements
 from worker_harness import ADA, NAMED, WorkerHarness, deliver, worker_harness
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Queue, Status
+from app.domain.reverse_lookups import ReverseLookupLimits
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
@@ -479,6 +480,40 @@ def test_of_an_address_above_the_limits_the_crm_is_not_asked(harness: WorkerHarn
 
     answer = harness.run_enrichment(job_id)
     assert [item["phones"] for item in answer["result"]["items"]] == [[], []]
+
+
+def test_what_only_a_hidden_address_leads_to_is_sold(harness: WorkerHarness) -> None:
+    with harness.database.transaction() as session:
+        contact = a_contact(session, None)
+        an_email(session, contact, "ada@acme.com")
+        a_phone(session, contact, "+442079460018")
+    fill(harness, {"emails": ["ada@acme.com"], "phones": [NUMBER]})
+    use(harness, one=MISS)
+    items = [{"subject": {"email": "ada@acme.com"}}, {"subject": {"email": "bob@acme.com"}}]
+
+    answer = harness.run_enrichment(harness.submit_enrichment(*items, fields=("phone",), price=2))
+
+    item = answer["result"]["items"][0]
+    assert ([phone["e164"] for phone in item["phones"]], item["credits_charged"]) == (["+442079460018"], 1)
+
+
+def test_of_a_person_whom_a_hidden_address_suppresses_nothing_is_returned(harness: WorkerHarness) -> None:
+    with harness.database.transaction() as session:
+        an_email(session, a_contact(session, None, linkedin_url=ADA), "ada@acme.com")
+    harness.suppress("linkedin_url", ADA)
+    fill(harness, {"name": "Ada Lovelace", "domain": "navy.example", "phones": [NUMBER]})
+    use(harness, one=MISS)
+    limits = ReverseLookupLimits(per_workspace=0)
+    harness.database.settings = dataclasses.replace(harness.database.settings, reverse_lookup_limits=limits)
+    ada = {"full_name": "Ada Lovelace", "company_domain": "navy.example"}
+
+    barred, other = (
+        harness.reveal(ada | {"email": address}, Kind.REVEAL_PHONE)
+        for address in ("ada@acme.com", "bob@acme.com")
+    )
+
+    assert (barred.outcome, barred.result, barred.trace) == (Outcome.NOT_FOUND, None, [])
+    assert numbers(other) == [NUMBER]
 
 
 def test_a_suppressed_person_of_the_crm_is_not_returned_by_an_enrichment(harness: WorkerHarness) -> None:
