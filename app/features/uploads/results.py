@@ -6,7 +6,7 @@ As a file it is read in parts: a long list occupies neither memory nor locks.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -16,6 +16,7 @@ from sqlalchemy import Select, and_, func, select, tuple_
 from sqlalchemy.orm import aliased
 
 from app.domain.errors import JobExpired
+from app.domain.findings import SourceKind
 from app.domain.kinds import Outcome
 from app.domain.lists.files.csv_lines import csv_lines
 from app.engine.contacts import hidden_values
@@ -233,5 +234,11 @@ def _skip_note(row: _Row) -> str:
 
 
 def _sources(values: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    names = [source["provider"] for value in values for source in value.get("sources", ())]
-    return tuple(dict.fromkeys(names))
+    sources = [source for value in values for source in value.get("sources", ())]
+    return tuple(dict.fromkeys(map(_source, sources)))
+
+
+def _source(source: Mapping[str, str]) -> str:
+    """Return the name of a source, after its kind if it is a system of the workspace: `crm: hubspot`."""
+    name, kind = source["provider"], source["kind"]
+    return name if kind in set(SourceKind) else f"{kind}: {name}"

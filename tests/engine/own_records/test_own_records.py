@@ -8,7 +8,6 @@ from app.engine.lookups.lookup_parts import LookedUp
 from app.engine.own_records import own_records
 from app.engine.own_records.own_records import BATCH, OwnRecord
 from app.infra.database.session import Session
-from app.settings import Settings
 
 
 class Source:
@@ -49,12 +48,6 @@ def test_a_long_list_is_searched_in_batches(session: Session) -> None:
 
     assert source.sizes == [BATCH, 2]
     assert [records[0].system for records in found] == [str(number) for number in range(BATCH + 2)]
-
-
-def test_the_features_own_sources_are_loaded_by_name(session: Session, settings: Settings) -> None:
-    finds = own_records.load_all(settings)
-
-    assert {name: list(find(session, people(1))) for name, find in finds.items()} == {"crm": [[]]}
 
 
 def test_the_values_of_a_record_are_not_in_its_text() -> None:

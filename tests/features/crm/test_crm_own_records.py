@@ -10,6 +10,7 @@ from jobs_support import NOW, a_workspace
 from stored_support import ADA_URL, statements, suppress
 
 from app.engine.lookups.lookup_parts import LookedUp
+from app.engine.own_records import own_records
 from app.engine.own_records.own_records import Find, OwnRecord
 from app.features.crm.connections import CrmConnection
 from app.features.crm.own_records import OWN_RECORDS
@@ -29,6 +30,12 @@ def find(settings: Settings) -> Find:
 @pytest.fixture
 def crm(session: Session, workspace_id: str) -> CrmConnection:
     return a_crm(session, workspace_id)
+
+
+def test_the_crm_is_one_of_the_sources(session: Session, settings: Settings) -> None:
+    finds = own_records.load_all(settings)
+
+    assert list(finds["crm"](session, [LookedUp(workspace_id="wks_1")])) == [[]]
 
 
 def test_a_record_has_its_values_its_date_and_its_page(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import sys
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -24,6 +25,8 @@ from app.engine.accounts import accounts, api_keys
 from app.engine.jobs import sweeper
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import limit_settings
+from app.engine.lookups.lookup_parts import LookedUp
+from app.engine.own_records.own_records import OwnRecord
 from app.engine.providers import provider_throttles
 from app.features.uploads import chunks, uploads, work
 from app.features.uploads.collection import MAX_TRIES
@@ -32,6 +35,7 @@ from app.features.uploads.tables import Upload, UploadFile, UploadRow, UploadSta
 from app.features.uploads.turn import pricing, reading, workbook_reader
 from app.infra import clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.providers.base import ProviderRequest, ProviderResponse
 
@@ -96,6 +100,34 @@ def test_the_price_of_a_list_does_not_tell_whose_addresses_are_stored_or_suppres
 
     assert prices == [prices[0]] * 3
     assert prices[0]["credits_max"] == 1
+
+
+def test_a_row_that_the_workspace_has_itself_costs_nothing_and_its_result_says_so(ada: Uploader) -> None:
+    number = "+447400123456"
+
+    def find(_session: Session, people: Sequence[LookedUp]) -> list[list[OwnRecord]]:
+        return [[a_record] if one.profiles == [ADA_URL] else [] for one in people]
+
+    a_record = OwnRecord(
+        source="crm",
+        system="hubspot",
+        title="HubSpot",
+        phones=[number],
+        changed_at=clock.now(),
+        is_certain=True,
+    )
+    ada.harness.services = replace(ada.harness.services, own_records={"crm": find})
+    upload_id = ada.upload(f"Profile\n{ADA_URL}\n".encode())
+    ada.turn(upload_id)
+    ada.find(upload_id, "phone")
+    ada.start(upload_id)
+
+    upload = ada.run(upload_id)
+
+    _header, row = ada.csv(upload_id)
+    found = dict(zip(COLUMNS, row[1:], strict=True))
+    assert (found["Found phone"], found["Result"], found["Result credits"]) == (f"'{number}", "found", "0")
+    assert (found["Result sources"], upload.charged) == ("crm: hubspot", 0)
 
 
 def test_every_row_is_in_the_result_once_and_only_what_is_found_costs_a_credit(ada: Uploader) -> None:
