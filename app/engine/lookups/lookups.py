@@ -56,11 +56,17 @@ class Lookups:
     def with_parts_of_leads(self, workspace_id: str, found: Mapping[str, Any]) -> dict[str, Any]:
         """Return the page of leads with what features add to each of them now; one statement for the page."""
         people = [_as_looked_up(workspace_id, lead, found["company"]) for lead in found["leads"]]
-        shown = [dict(lead) for lead in found["leads"]]
+        return {**found, "leads": self.with_parts(people, found["leads"])}
+
+    def with_parts(
+        self, people: Sequence[LookedUp], rows: Sequence[Mapping[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a workspace's people with what features add to each now, as to a lookup."""
+        shown = [dict(row) for row in rows]
         if self._finds and shown:
-            with self._slot(workspace_id), self._database.reading() as session:
+            with self._slot(people[0].workspace_id), self._database.reading() as session:
                 lookup_parts.add(session, self._finds, people, shown)
-        return {**found, "leads": shown}
+        return shown
 
     def _look_up_all(self, lookups: Sequence[Lookup]) -> Results[list[dict[str, Any]]]:
         if len(lookups) == 1:

@@ -9,6 +9,7 @@ from flask import Response, request
 from app.domain.findings import EmailStatus
 from app.engine.accounts import accounts
 from app.engine.contacts.saved import contact_lists
+from app.engine.lookups.lookup_parts import LookedUp, distinct
 from app.engine.owned import owned_contacts
 from app.engine.owned.owned_filters import Selection
 from app.web.pages.contact_filters import ORDERS, ContactFilters
@@ -39,9 +40,11 @@ def show(
         lists = contact_lists.page(session, workspace_id, after=None, limit=MAX_CHOICES)
         team = accounts.of_workspace(session, workspace_id)
     has_next = found.next_cursor is not None and selection is None
+    contacts = [person.public(with_values=True) for person in found.contacts]
+    people = [_looked_up(workspace_id, contact) for contact in contacts]
     return page(
         template,
-        contacts=[person.public(with_values=True) for person in found.contacts],
+        contacts=services().lookups.with_parts(people, contacts),
         filters=filters,
         name=name,
         next_page=f"{request.path}?{filters.query(after=found.next_cursor.person_id)}"
@@ -53,4 +56,17 @@ def show(
         statuses=STATUSES,
         orders=[(value, text) for value, (text, _, _) in ORDERS.items()],
         **context,
+    )
+
+
+def _looked_up(workspace_id: str, contact: dict[str, Any]) -> LookedUp:
+    """Return the contact as features know it; without its numbers, which may be those of companies."""
+    company = contact["company"]
+    return LookedUp(
+        workspace_id=workspace_id,
+        profiles=distinct(contact["linkedin_url"]),
+        emails=distinct(*(value["email"] for value in contact["revealed"]["emails"])),
+        name=contact["full_name"] or "",
+        companies=distinct(company["name"]),
+        domains=distinct(company["domain"]),
     )

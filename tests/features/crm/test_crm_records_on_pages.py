@@ -91,3 +91,23 @@ def test_a_person_who_is_in_no_crm_has_no_line(browser: Visitor, user: SignedInU
     pages = [browser.send("/", linkedin_url=ADA_URL), browser.open(f"/contacts/{contact_id}")]
 
     assert [(page.status_code, lines(page.text)) for page in pages] == [(200, []), (200, [])]
+
+
+@pytest.mark.usefixtures("contact_id")
+@pytest.mark.parametrize(
+    ("records", "badges"),
+    [
+        ([{"profiles": [ADA_URL]}, {"emails": ["ada@acme.com"], "kind": RecordKind.LEAD}], 1),
+        ([{"name": "Ada Lovelace", "company": "Acme Engines"}], 1),
+        ([{"profiles": ["https://www.linkedin.com/in/bob"], "phones": ["+12025550143"]}], 0),
+    ],
+)
+def test_the_table_of_contacts_says_who_is_in_the_crm(
+    browser: Visitor, user: SignedInUser, records: list[dict[str, Any]], badges: int
+) -> None:
+    store(user, *records)
+
+    page = browser.open("/contacts").text
+
+    assert "Ada Lovelace" in page
+    assert page.count("In HubSpot") == badges
