@@ -39,6 +39,7 @@ NEVER_SUCCEED = {
     "POST /api/totp/confirm": "the code of the moment",
     "POST /api/crm/pushes": "a CRM",
     "GET /api/crm/pushes/{push_id}": "a CRM",
+    "GET /api/crm/connections/{connection_id}/schedules/{schedule_id}/runs/{run_id}": "a CRM",
     "PUT /api/uploads/{upload_id}/mapping": "an upload with as many columns as the request",
     "POST /api/uploads/{upload_id}/start": "an upload with a price",
     "GET /api/uploads/{upload_id}/result": "an upload that was read",

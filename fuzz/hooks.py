@@ -25,6 +25,8 @@ TRANSPORT_HEADERS = {
     *("transfer-encoding", "vary"),
 }
 """Headers that the server adds to any response; operations need not document them."""
+CRM = {"vendor": "hubspot", "token": "fuzz"}
+SCHEDULE = {"name": "fuzz", "list_id": "42", "max_people": 1, "monthly_credits": 1}
 FIRST_ERROR_STATUS = 400
 UNPROCESSABLE = 422
 
@@ -56,7 +58,7 @@ def _sign_in(email: str, password: str) -> str:
     return str(_send("POST", "/api/ext/login", "", body)["access_token"])
 
 
-def _send(method: str, path: str, token: str, body: dict[str, str] | None = None) -> Any:  # noqa: ANN401 - JSON
+def _send(method: str, path: str, token: str, body: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
     response = http_client.send(method, os.environ["FUZZ_URL"] + path, body, headers)
     if response.status >= FIRST_ERROR_STATUS:
@@ -102,6 +104,21 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         token = _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
         sessions = _send("GET", "/api/sessions", token)["sessions"]
         case.path_parameters["session_id"] = next(session["id"] for session in sessions if session["current"])
+    if EXAMPLES["crs"] in case.path_parameters.values():
+        case.path_parameters |= _a_schedule()
+
+
+def _a_schedule() -> dict[str, str]:
+    """Return the ids of an active schedule and its connection."""
+    token = _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
+    connections = _send("GET", "/api/crm/connections", token)["connections"]
+    if not connections:
+        connections = [_send("POST", "/api/crm/connections", token, CRM)["connection"]]
+    connection = connections[0]
+    path = f"/api/crm/connections/{connection['id']}/schedules"
+    active = [one for one in _send("GET", path, token)["schedules"] if one["state"] == "active"]
+    schedule = active[0] if active else _send("POST", path, token, SCHEDULE)["schedule"]
+    return {"connection_id": connection["id"], "schedule_id": schedule["id"]}
 
 
 @schemathesis.check

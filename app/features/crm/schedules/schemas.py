@@ -49,7 +49,11 @@ def _fields(**options: Any) -> fields.List[str]:
 
 
 def _every(**options: Any) -> fields.String:
-    return fields.String(validate=validate.OneOf([every.value for every in Every]), **options)
+    return fields.String(
+        validate=validate.OneOf([every.value for every in Every]),
+        metadata={"example": Every.DAY.value},
+        **options,
+    )
 
 
 def _weekday(**options: Any) -> fields.String:
