@@ -128,6 +128,7 @@ def test_a_schedule_is_paused_resumed_run_and_deleted(admin: Visitor, user: Sign
     said = [admin.send(f"{own}/{command}").text for command in ("pause", "resume", "run")]
     deleted = admin.send(f"{own}/delete")
 
+    assert [" data-live" in text for text in said] == [False, False, True]
     for text, sentence in zip(
         said,
         ("The schedule is paused.", "The schedule goes on.", "The schedule runs now."),

@@ -199,13 +199,15 @@ def _show(
         connection = connections.get(session, caller().workspace_id, connection_id)
         schedule = schedules.get(session, caller().workspace_id, connection_id, schedule_id)
         runs = listing.latest(session, schedule, limit=RUNS)
-        spent = enrichment.spent(session, schedule_id, at=database_clock.value(session))
+        at = database_clock.value(session)
+        spent = enrichment.spent(session, schedule_id, at=at)
     return page(
         "crm_schedule.html",
         status,
         schedule=schedule,
         runs=runs,
         spent=spent,
+        is_live=bool(schedule.run_id or schedule.waiting or (schedule.next_at and schedule.next_at <= at)),
         values=_stored(schedule) if sent is None else {**_stored(schedule), **sent},
         errors=errors or {},
         **_shared(connection),

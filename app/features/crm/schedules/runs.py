@@ -35,7 +35,7 @@ BUDGET_SPENT = "budget_spent"
 ACCOUNT_DISABLED = "account_disabled"
 LIST_GONE, LIST_FORBIDDEN, LIST_REFUSED = "list_gone", "list_forbidden", "list_refused"
 NOT_CONNECTED, NOT_READ = "not_connected", "not_read"
-WAIT = timedelta(minutes=10)
+WAIT = timedelta(minutes=1)
 """The pause until it is checked again whether the CRM is connected, and its people are read."""
 
 
