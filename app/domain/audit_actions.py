@@ -35,6 +35,7 @@ class Action(StrEnum):
     CRM_CONNECT = "crm_connection.create"
     CRM_CREDENTIALS = "crm_connection.credentials"
     CRM_MAPPING = "crm_connection.mapping"
+    CRM_EXCLUDED_STAGES = "crm_connection.excluded_stages"
     CRM_DISCONNECT = "crm_connection.delete"
     CRM_PUSH = "crm.push"
     CRM_SCHEDULE_CREATE = "crm_schedule.create"

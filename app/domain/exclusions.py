@@ -46,6 +46,12 @@ class Reason(StrEnum):
         return self.value.replace("_", " ")
 
 
+CRM_STAGE = "crm_stage"
+"""The reason of whom the stage of the person's record in the workspace's CRM excludes."""
+MATCHED_ON = (*Kind, "phone", "name")
+"""By what somebody may be excluded: `name` at the company is for records of a CRM only."""
+
+
 def normal(kind: Kind, text: str) -> str:
     """Return the value of an exclusion in normal form.
 

@@ -29,7 +29,7 @@ STORED = person(linkedin_url=ADA, member_url=MEMBER, company=ACME, emails=FOUND.
 TOLD = [("domain", "acme.com"), ("linkedin_url", ADA), ("linkedin_url", MEMBER), ("linkedin_url", PAGE)]
 SUBJECTS: tuple[dict[str, str], ...] = ({"linkedin_url": ADA}, {"email": EMAIL}, {"phone": PHONE}, NAMED)
 BOTH = (Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE)
-WHY = {"reason": "customer", "note": None}
+WHY = {"reason": "customer", "note": None, "vendor": None, "stage": None}
 
 
 def held(harness: WorkerHarness) -> int:

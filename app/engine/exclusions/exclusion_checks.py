@@ -8,35 +8,48 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, CompoundSelect, LargeBinary, bindparam, cast, null, select, union_all
 
-from app.domain.exclusions import Kind, Reason
+from app.domain.exclusions import CRM_STAGE, Kind, Reason
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.exclusions.exclusions import Exclusion, digest
+from app.engine.exclusions import exclusion_sources
+from app.engine.exclusions.exclusions import Exclusion, digest, source_digest
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of
 
 
 class Excluded(NamedTuple):
-    """Why a workspace excludes a person, and the kind of the exclusion that does it."""
+    """Why a workspace excludes a person, and the kind of the exclusion that does it.
+
+    `vendor` and `stage` are those of the record in a CRM if its stage does it, and `profiles` the record's.
+    """
 
     reason: str
     note: str | None
     matched_on: str
+    vendor: str | None = None
+    stage: str | None = None
+    profiles: tuple[str, ...] = ()
 
-    def to_public(self) -> dict[str, str | None]:
+    def to_public(self) -> dict[str, Any]:
         """Return the representation of a lookup, which a job stores as its result."""
-        return self._asdict()
+        return {name: value for name, value in self._asdict().items() if name != "profiles"}
 
 
 def sentence(excluded: Mapping[str, str | None]) -> str:
     """Return what the representation says, and what can be done about it."""
-    reason = Reason(excluded["reason"] or "").label
+    is_stage = excluded["reason"] == CRM_STAGE
+    reason = "stage in your CRM" if is_stage else Reason(excluded["reason"] or "").label
     why = f"{reason}: {excluded['note']}" if excluded["note"] else reason
+    remedy = (
+        "change the excluded stages of the CRM"
+        if is_stage
+        else "remove the exclusion on the page of exclusions"
+    )
     return (
         f"Your workspace excludes this person ({why}), so nothing was revealed and nothing was charged. "
-        "An admin can remove the exclusion on the page of exclusions."
+        f"An admin can {remedy}."
     )
 
 
@@ -89,18 +102,31 @@ def check(
 ) -> tuple[frozenset[Identifier], list[dict[Identifier, Excluded]]]:
     """Return the suppressed ones of the identifiers, and for each workspace those that it excludes.
 
-    It is one statement for two thousand digests of each kind.
+    It is one statement for two thousand digests of each kind, which finds out, too, who uses the sources of
+    features; only then they are searched.
     """
     suppressible = suppression_checks.digests_by_identifier(session.keys, identifiers)
     excludable = [_digests(session.keys, one.workspace_id, one.identifiers) for one in wanted]
     suppressing = dict.fromkeys(value for digests in suppressible.values() for value in digests)
     excluding = dict.fromkeys(value for digests in excludable for value in digests.values())
+    sources = exclusion_sources.parts() if any(one.identifiers for one in wanted) else ()
+    uses = {
+        part: [source_digest(session.keys, one.workspace_id, part.source) for one in wanted]
+        for part in sources
+    }
+    excluding |= dict.fromkeys(value for digests in uses.values() for value in digests)
     listed = {row.digest: row for row in _read(session, list(suppressing), list(excluding))}
     suppressed = (item for item, digests in suppressible.items() if not listed.keys().isdisjoint(digests))
-    return frozenset(suppressed), [
+    excluded = [
         {item: _excluded(listed[value]) for item, value in digests.items() if value in listed}
         for digests in excludable
     ]
+    for part, digests in uses.items():
+        using = [number for number, value in enumerate(digests) if value in listed]
+        found = part.find(session, [wanted[number] for number in using]) if using else ()
+        for number, more in zip(using, found, strict=True):
+            excluded[number] = {**more, **excluded[number]}
+    return frozenset(suppressed), excluded
 
 
 def digests_of(session: Session, workspace_id: str, identifiers: Iterable[Identifier]) -> list[bytes]:

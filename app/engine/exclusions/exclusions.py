@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Index, String, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, Index, String, and_, bindparam, delete, func, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain import exclusions
@@ -29,7 +29,7 @@ UNKNOWN = "There is no such exclusion. GET /api/exclusions returns those of your
 
 
 class Exclusion(Base):
-    """A company, an address or a profile that a workspace excludes.
+    """A company, an address or a profile that a workspace excludes, or a source of exclusions that it uses.
 
     `value` is its normal form, `digest` the 32-byte digest of its form for comparison. `created_by` is the
     account that added it.
@@ -73,6 +73,34 @@ def digest(keys: DigestKeys, workspace_id: str, kind: str, value: str) -> bytes:
     return keys.suppression_digest(f"{kind} excluded by {workspace_id}", text)
 
 
+def source_digest(keys: DigestKeys, workspace_id: str, source: str) -> bytes:
+    """Return the 32-byte digest of the row of a workspace that uses a source of exclusions."""
+    return keys.suppression_digest(f"{source} used by {workspace_id}", "")
+
+
+def use_source(session: Session, workspace_id: str, source: str, *, created_by: str, now: Moment) -> None:
+    """Insert the row that says that the workspace uses a source of exclusions, unless it has it.
+
+    It is a row of this table, so that the statement that searches for exclusions finds it as well.
+    """
+    exclusion_id = new_id("exc")
+    row = {
+        "id": exclusion_id,
+        "workspace_id": workspace_id,
+        "kind": source,
+        "digest": source_digest(session.keys, workspace_id, source),
+        "value": encrypted(session, Exclusion.value, exclusion_id, source),
+        "reason": source,
+        "created_by": created_by,
+    }
+    session.execute(insert(session, Exclusion).values(created_at=now, **row).on_conflict_do_nothing())
+
+
+def leave_source(session: Session, workspace_id: str, source: str) -> None:
+    """Delete the row that says that the workspace uses a source of exclusions."""
+    session.execute(delete(Exclusion).where(Exclusion.workspace_id == workspace_id, Exclusion.kind == source))
+
+
 def add(
     session: Session, workspace_id: str, entries: Sequence[Entry], *, created_by: str, now: Moment
 ) -> list[str]:
@@ -111,7 +139,7 @@ def remove(session: Session, workspace_id: str, exclusion_id: str) -> None:
         NotFound: the workspace has no such exclusion.
 
     """
-    own = (Exclusion.id == exclusion_id, Exclusion.workspace_id == workspace_id)
+    own = (Exclusion.id == exclusion_id, _is_listed(workspace_id))
     removed = session.scalar(delete(Exclusion).where(*own).returning(Exclusion.id))
     if removed is None:
         raise NotFound(UNKNOWN)
@@ -119,10 +147,15 @@ def remove(session: Session, workspace_id: str, exclusion_id: str) -> None:
 
 def page(session: Session, workspace_id: str, *, before: str | None, limit: int) -> Sequence[Exclusion]:
     """Return exclusions of the workspace, newest first; `before` is the last id of the page before."""
-    own = Exclusion.workspace_id == workspace_id
+    own = _is_listed(workspace_id)
     query = select(Exclusion).where(own)
     if before is not None:
         query = query.where(keyset.is_older(Exclusion, before, own))
     return session.scalars(
         query.order_by(Exclusion.created_at.desc(), Exclusion.id.desc()).limit(limit)
     ).all()
+
+
+def _is_listed(workspace_id: str) -> ColumnElement[bool]:
+    """Return the condition of the workspace's own entries."""
+    return and_(Exclusion.workspace_id == workspace_id, Exclusion.kind.in_([kind.value for kind in Kind]))

@@ -11,7 +11,7 @@ from app.domain.findings import EmailStatus
 from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.emails import email_domain
 from app.domain.normal.names.name_keys import person_key
-from app.domain.records.profile_links import HasProfiles, urls_of
+from app.domain.records.profile_links import HasProfiles, are_two_people, urls_of
 from app.domain.records.subjects import Subject
 from app.domain.regional_rules import RegionalRules
 from app.domain.suppression_lists import forms
@@ -28,6 +28,8 @@ from app.engine.lookups import contact_rows
 from app.engine.lookups.contact_rows import ContactRows, Employer, WantedRows
 from app.infra.database.session import Session
 
+EMPLOYMENT = "employment"
+"""The kind of an identifier that is the key of a name and an employer, with U+0000 between them."""
 Value = TypeVar("Value", StoredEmail, StoredPhone)
 
 
@@ -86,7 +88,12 @@ class ContactData:
             return None
         given = () if subject is None else excludable_identifiers(subject)
         told = () if contact is None else self.told_identifiers_of(contact)
-        return next((self.excluded[item] for item in (*given, *told) if item in self.excluded), None)
+        profiles = _profiles(contact, subject)
+        for item in (*given, *told):
+            excluded = self.excluded.get(item)
+            if excluded and not (item.kind == EMPLOYMENT and are_two_people(profiles, excluded.profiles)):
+                return excluded
+        return None
 
     def exclusion_of_any(self, contacts: Iterable[Person], subject: Subject) -> Excluded | None:
         """Return why the workspace excludes the subject or one of these contacts, who are the same person."""
@@ -97,7 +104,7 @@ class ContactData:
         """Return all by which the workspace may exclude the contact without learning an address it lacks.
 
         These are the profiles, the company's domain and page, the domains of current work addresses, which
-        masks show, and the addresses that the workspace owns.
+        masks show, the addresses and numbers that the workspace owns, and the name at the company.
         """
         rows = [Identifier("linkedin_url", url) for url in urls_of(contact)]
         employer = self.employers.get(contact.id)
@@ -110,6 +117,14 @@ class ContactData:
                 rows.append(Identifier("domain", email_domain(row.email)))
             if self.owns(row):
                 rows.append(Identifier("email", row.email))
+        rows += [
+            Identifier("phone", row.e164)
+            for row in self.phones.get(contact.id, ())
+            if not row.is_switchboard and self.owns(row)
+        ]
+        if employer is not None and employer.person_key:
+            names = [employer.employer_key, *(row.value for row in rows if row.kind == "domain")]
+            rows += _employments(employer.person_key, names)
         return rows
 
     def identifiers_of(self, contact: Person) -> list[Identifier]:
@@ -349,4 +364,18 @@ def requested_identifiers(subject: Subject, *, names: bool) -> list[Identifier]:
 def excludable_identifiers(subject: Subject) -> list[Identifier]:
     """Return all by which a workspace may exclude the subject that it has given."""
     rows = requested_identifiers(subject, names=False)
-    return rows + [Identifier("domain", email_domain(row.value)) for row in rows if row.kind == "email"]
+    rows += [Identifier("domain", email_domain(row.value)) for row in rows if row.kind == "email"]
+    if subject.name:
+        names = [company_key(subject.company_name or ""), subject.company_domain]
+        rows += _employments(person_key(subject.name), names)
+    return rows
+
+
+def _employments(key: str, employers: Iterable[str | None]) -> list[Identifier]:
+    """Return the name at these domains and keys of names, by which an exclusion may find its person."""
+    return [Identifier(EMPLOYMENT, f"{key}\0{name}") for name in dict.fromkeys(filter(None, employers))]
+
+
+def _profiles(contact: Person | None, subject: Subject | None) -> list[str]:
+    given = subject.linkedin_url if subject is not None else None
+    return [*(urls_of(contact) if contact is not None else ()), *filter(None, [given])]

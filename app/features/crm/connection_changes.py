@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,6 +74,9 @@ def change(connection_id: str, changes: Mapping[str, Any]) -> tuple[CrmConnectio
         if "mapping" in changes or "constants" in changes:
             chosen = changes.get("mapping", connection.mapping)
             _change_mapping(session, connection, chosen, changes.get("constants", connection.constants))
+        if "excluded_stages" in changes:
+            stages = list(dict.fromkeys(changes["excluded_stages"]))
+            connections.exclude_stages(session, connection, stages, account_id=admin.account_id, now=now)
         if "token" in changes:
             credentials = Credentials(token=changes["token"])
             connections.replace_credentials(session, connection, credentials, now=now)
@@ -98,6 +101,16 @@ def change_mapping(connection_id: str, chosen: Mapping[str, str], constants: Map
         admin = admin_caller(session)
         connection = connections.get(session, admin.workspace_id, connection_id, lock=True)
         _change_mapping(session, connection, chosen, constants)
+    log.info("crm connection changed", account=admin.account_id, connection=connection_id)
+
+
+def exclude_stages(connection_id: str, stages: Sequence[str]) -> None:
+    """Exclude whoever has a record with one of these stages in the CRM."""
+    with admission.transaction() as session:
+        admin = admin_caller(session)
+        connection = connections.get(session, admin.workspace_id, connection_id, lock=True)
+        now = database_clock.value(session)
+        connections.exclude_stages(session, connection, stages, account_id=admin.account_id, now=now)
     log.info("crm connection changed", account=admin.account_id, connection=connection_id)
 
 

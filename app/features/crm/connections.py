@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,10 +14,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
+from app.domain.exclusions import CRM_STAGE
 from app.domain.ids import new_id
 from app.domain.kinds import PUSH, READ_CRM
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.audit_log import entries as audit_log
+from app.engine.exclusions import exclusions
 from app.engine.work import items, specs
 from app.engine.work.items import NewItem
 from app.engine.work.specs import WorkSpec
@@ -76,7 +78,8 @@ class CrmConnection(Base):
     `base_url` is null unless every workspace has its own. `mapping` has the property of each field, and
     `constants` the value of each property that is the same for all people. `account` is the account of the
     CRM to which the credentials belong: null before the CRM was asked, empty if it does not say it.
-    `resume_at` is when the CRM's rate limit permits the next request.
+    `resume_at` is when the CRM's rate limit permits the next request. Whoever has one of the
+    `excluded_stages` in the CRM is excluded; it is null without any.
     """
 
     __tablename__ = "crm_connections"
@@ -88,6 +91,7 @@ class CrmConnection(Base):
     credentials: Mapped[bytes]
     mapping: Mapped[dict[str, Any]]
     constants: Mapped[dict[str, Any]]
+    excluded_stages: Mapped[list[Any] | None]
     status: Mapped[str]
     error: Mapped[str | None]
     created_by: Mapped[str | None]
@@ -210,6 +214,21 @@ def change_mapping(
     _record(session, Action.CRM_MAPPING, connection)
 
 
+def exclude_stages(
+    session: Session, connection: CrmConnection, stages: Sequence[str], *, account_id: str, now: Moment
+) -> None:
+    """Exclude from now on whoever has one of these stages in the CRM."""
+    if list(stages) == (connection.excluded_stages or []):
+        return
+    connection.excluded_stages = list(stages) or None
+    session.flush()
+    if stages:
+        exclusions.use_source(session, connection.workspace_id, CRM_STAGE, created_by=account_id, now=now)
+    else:
+        _leave_stages(session, connection.workspace_id)
+    _record(session, Action.CRM_EXCLUDED_STAGES, connection)
+
+
 def have_checked(session: Session, connection: CrmConnection, *, now: datetime) -> None:
     """Ask a worker to check credentials that the CRM refused; a turn of pushes that is under way goes on."""
     connection.status = ConnectionStatus.CHECKING.value
@@ -268,8 +287,16 @@ def delete(session: Session, workspace_id: str, connection_id: str) -> None:
     connection = get(session, workspace_id, connection_id, lock=True)
     session.delete(connection)
     session.flush()
+    _leave_stages(session, workspace_id)
     items.remove(session, [connection.id, reading_id(connection.id)])
     _record(session, Action.CRM_DISCONNECT, connection)
+
+
+def _leave_stages(session: Session, workspace_id: str) -> None:
+    """Note that the workspace excludes no stages, unless another connection does."""
+    uses = (CrmConnection.workspace_id == workspace_id, CrmConnection.excluded_stages.is_not(None))
+    if session.scalar(select(CrmConnection.id).where(*uses).limit(1)) is None:
+        exclusions.leave_source(session, workspace_id, CRM_STAGE)
 
 
 def decrypted(session: Session, connection: CrmConnection) -> Credentials:

@@ -14,6 +14,7 @@ from app.domain.ids import EXAMPLES
 from app.domain.normal.webhook_addresses import parse_target
 from app.features.crm import mapping
 from app.features.crm.connections import ConnectionStatus, CrmConnection
+from app.features.crm.index.readings import MAX_STAGES
 from app.features.crm.plan import Action
 from app.features.crm.pushes import PushItem, PushOutcome
 from app.features.crm.vendors import registry
@@ -32,6 +33,8 @@ from app.web.schemas.fields import (
 from app.web.services import services
 
 MAX_CONTACTS = 500
+MAX_STAGE = 300
+"""Characters of a stage, as it is stored of a record."""
 VENDORS = tuple(crm.name for crm in registry.CRMS)
 MAPPING_EXAMPLE = {"email": "email", "first_name": "firstname", "title": "jobtitle"}
 
@@ -156,11 +159,23 @@ class NewConnectionSchema(StrictSchema):
         return NewConnection(**data)
 
 
+def _stages_field(**options: Any) -> fields.List[Any]:
+    return fields.List(
+        fields.String(validate=validate.Length(min=1, max=MAX_STAGE)),
+        metadata={
+            "example": ["customer"],
+            "description": "Whoever has a record with one of these stages in the CRM is excluded.",
+        },
+        **options,
+    )
+
+
 class ConnectionChangeSchema(StrictSchema):
-    """A new mapping, new constants or a new token; without any, the credentials are checked again."""
+    """A new mapping, constants, stages or a new token; without any, the credentials are checked again."""
 
     mapping = _mapping_field()
     constants = _constants_field()
+    excluded_stages = _stages_field(validate=validate.Length(max=MAX_STAGES))
     token = NonBlankString(2000, metadata={"example": "pat-eu1-…"})
 
 
@@ -186,6 +201,11 @@ class ReadingSchema(ResponseSchema):
         },
     )
     in_progress = fields.Boolean(required=True)
+    stages = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"example": ["customer", "lead"], "description": "The stages that were seen, 100 at most."},
+    )
     error = fields.String(
         required=True,
         allow_none=True,
@@ -214,6 +234,7 @@ class ConnectionSchema(ResponseSchema):
     )
     mapping = _mapping_field(required=True)
     constants = _constants_field(required=True)
+    excluded_stages = _stages_field(required=True)
     created_by = fields.String(required=True, allow_none=True, metadata={"example": EXAMPLES["acc"]})
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
     checked_at = fields.DateTime(

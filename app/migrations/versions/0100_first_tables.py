@@ -1268,6 +1268,7 @@ def _create_crm_connections() -> None:
         sa.Column("credentials", sa.LargeBinary(), nullable=False),
         sa.Column("mapping", JSON, nullable=False),
         sa.Column("constants", JSON, nullable=False),
+        sa.Column("excluded_stages", JSON),
         sa.Column("status", sa.String(), nullable=False),
         sa.Column("error", sa.String()),
         sa.Column("created_by", sa.String()),
@@ -1411,6 +1412,7 @@ def _create_crm_connections() -> None:
         sa.Column("finished_at", TIME),
         sa.Column("error", sa.String()),
         sa.Column("notes", JSON, nullable=False),
+        sa.Column("stages", JSON, nullable=False),
         sa.PrimaryKeyConstraint("connection_id", name=op.f("pk_crm_readings")),
         sa.ForeignKeyConstraint(
             ["connection_id"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import fields
 
-from app.domain.exclusions import Kind, Reason
+from app.domain.exclusions import CRM_STAGE, MATCHED_ON, Reason
 from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES
 from app.engine.contacts.seniorities import SENIORITIES
@@ -167,11 +167,16 @@ class ConflictSchema(ProvenanceSchema):
 
 
 class ExcludedSchema(ResponseSchema):
-    """Why the workspace excludes a person; `matched_on` is what the exclusion names."""
+    """Why the workspace excludes a person; `matched_on` is what the exclusion names.
 
-    reason = fields.String(required=True, metadata={"enum": [*Reason], "example": "customer"})
+    If the stage of the person's record in a CRM does it, `vendor` and `stage` name them.
+    """
+
+    reason = fields.String(required=True, metadata={"enum": [*Reason, CRM_STAGE], "example": "customer"})
     note = fields.String(required=True, allow_none=True, metadata={"example": "Account of the team in Leeds"})
-    matched_on = fields.String(required=True, metadata={"enum": [*Kind], "example": "domain"})
+    matched_on = fields.String(required=True, metadata={"enum": [*MATCHED_ON], "example": "domain"})
+    vendor = fields.String(required=True, allow_none=True, metadata={"example": None})
+    stage = fields.String(required=True, allow_none=True, metadata={"example": None})
 
 
 class JobExclusionSchema(ExcludedSchema):

@@ -67,6 +67,7 @@ PAGES = {
     "GET /crm/callback": ADMIN,
     "GET /crm/connections/<connection_id>": MEMBER,
     "POST /crm/connections/<connection_id>/mapping": ADMIN,
+    "POST /crm/connections/<connection_id>/stages": ADMIN,
     "POST /crm/connections/<connection_id>/check": ADMIN,
     "POST /crm/connections/<connection_id>/delete": ADMIN,
     "GET /crm/connections/<connection_id>/schedules": MEMBER,

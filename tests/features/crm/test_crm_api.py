@@ -283,7 +283,14 @@ def test_a_replayed_change_does_not_undo_a_later_one(admin: SignedInUser) -> Non
 
 def a_reading(user: SignedInUser, connection_id: str, **values: Any) -> None:
     with user.database.transaction() as session:
-        known = {"is_full": True, "read": 0, "records": 0, "notes": [], "started_at": clock.now()}
+        known = {
+            "is_full": True,
+            "read": 0,
+            "records": 0,
+            "notes": [],
+            "stages": [],
+            "started_at": clock.now(),
+        }
         session.add(CrmReading(connection_id=connection_id, workspace_id=user.workspace_id, **known | values))
 
 
@@ -300,7 +307,9 @@ def test_a_reading_that_nothing_stops_has_no_error(admin: SignedInUser) -> None:
 def test_a_connection_says_how_far_its_crm_has_been_read(admin: SignedInUser) -> None:
     connection_id = connected(admin)
     unread = get(admin, "connections")["connections"][0]["reading"]
-    a_reading(admin, connection_id, records=12, error="http_400", notes=["leads_unreadable"])
+    a_reading(
+        admin, connection_id, records=12, error="http_400", notes=["leads_unreadable"], stages=["customer"]
+    )
 
     [connection] = get(admin, "connections")["connections"]
     checked = post(admin, f"connections/{connection_id}", {}).get_json()["connection"]
@@ -310,6 +319,7 @@ def test_a_connection_says_how_far_its_crm_has_been_read(admin: SignedInUser) ->
     assert connection["reading"] == {
         "records": 12,
         "read_at": None,
+        "stages": ["customer"],
         "in_progress": True,
         "error": "http_400",
         "error_message": "The CRM answers http_400; it is tried again within an hour.",

@@ -76,6 +76,16 @@ def test_a_website_that_the_user_may_not_see_leaves_the_name(
     assert accounts(org) == ["001A"]
 
 
+def test_a_company_without_a_domain_is_found_by_its_name(harness: CrmHarness, org: FakeSalesforce) -> None:
+    org.companies |= BY_WEBSITE
+    contact_id = harness.owned_contact()
+    harness.change_company(domain=None)
+
+    harness.pushed(contact_id)
+
+    assert accounts(org) == ["001A"]
+
+
 def test_a_preview_shows_the_accounts_that_fit(harness: CrmHarness, org: FakeSalesforce) -> None:
     org.companies |= BY_WEBSITE
 

@@ -272,7 +272,9 @@ def test_the_pages_show_how_many_people_of_the_crm_are_known_and_what_stops_read
     with user.database.transaction() as session:
         known = {"workspace_id": user.workspace_id, "is_full": True, "read": 0, "started_at": clock.now()}
         session.add(
-            CrmReading(connection_id=connection_id, records=904, notes=["owners_unreadable"], **known)
+            CrmReading(
+                connection_id=connection_id, records=904, notes=["owners_unreadable"], stages=[], **known
+            )
         )
     first = admin.open("/crm").text
     with user.database.transaction() as session:

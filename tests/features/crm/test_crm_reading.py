@@ -19,7 +19,10 @@ from fake_crms import (
 from jobs_support import NOW
 from sqlalchemy import select
 
+from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.events.events import Event
+from app.engine.exclusions import exclusion_checks
+from app.engine.exclusions.exclusion_checks import Wanted
 from app.engine.work import items
 from app.engine.work.items import WorkItem
 from app.engine.work.turns import LeaseLost
@@ -321,6 +324,32 @@ def test_a_contact_of_hubspot_is_read_with_its_addresses_owner_and_stage(connect
         ),
         CrmPerson(crm_id="2", kind=RecordKind.CONTACT, name="Ada Person2", emails=["person2@acme.com"]),
     ]
+
+
+def excluded(harness: CrmHarness, email: str) -> list[str | None]:
+    """Return the stages for which the workspace excludes who has the address."""
+    wanted = [Wanted(harness.workspace_id, [Identifier("email", email)])]
+    with harness.database.reading() as session:
+        _, [found] = exclusion_checks.check(session, (), wanted)
+    return [one.stage for one in found.values()]
+
+
+def test_whoever_has_an_excluded_stage_in_the_crm_is_excluded_while_it_lasts(connected: CrmHarness) -> None:
+    has(connected.crm, 1, NOW, lifecyclestage="customer")
+    has(connected.crm, 2, NOW, lifecyclestage="lead")
+    connected.read_to_the_end()
+    with connected.database.transaction() as session:
+        connection = session.get_one(CrmConnection, connected.connection_id)
+        connections.exclude_stages(session, connection, ["customer"], account_id="acc_1", now=NOW)
+    first = [excluded(connected, f"person{number}@acme.com") for number in (1, 2)]
+    connected.later(minutes=1)
+    has(connected.crm, 1, connected.now, lifecyclestage="former customer")
+
+    connected.read_to_the_end()
+
+    assert first == [["customer"], []]
+    assert excluded(connected, "person1@acme.com") == []
+    assert connected.reading().stages == ["customer", "former customer", "lead"]
 
 
 def test_contacts_of_hubspot_are_read_without_owners_that_may_not_be_read(connected: CrmHarness) -> None:

@@ -48,7 +48,7 @@ def test_a_reveal_says_why_and_who_can_change_it(app: APIFlask, user: SignedInUs
     message = job["excluded"].pop("message")
     assert (job["outcome"], job["excluded"]) == (
         "excluded",
-        {"reason": "customer", "note": None, "matched_on": "domain"},
+        {"reason": "customer", "note": None, "matched_on": "domain", "vendor": None, "stage": None},
     )
     assert message == (
         "Your workspace excludes this person (customer), so nothing was revealed and nothing was charged. "

@@ -30,7 +30,9 @@ class IndexMatch:
     matched_on: Sequence[str]
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
+    """A record that a digest leads to, with its connection."""
+
     workspace_id: str
     digest: bytes
     matched_on: str
@@ -42,6 +44,12 @@ class _Found(NamedTuple):
     vendor: str
     base_url: str | None
     account: str | None
+    excluded_stages: list[str] | None
+
+    @property
+    def indexed(self) -> CrmPerson:
+        """The person of the record."""
+        return crm_index.person_of(self.kind, self.crm_id, self.changed_at, self.person)
 
 
 def find(session: Session, people: Sequence[LookedUp]) -> list[list[IndexMatch]]:
@@ -49,14 +57,19 @@ def find(session: Session, people: Sequence[LookedUp]) -> list[list[IndexMatch]]
     return record_matches.find(session, people, _FOUND.all, _match, lambda match: match.person)
 
 
-def _match(row: _Found, matched_on: Sequence[str]) -> IndexMatch:
+def _match(row: Found, matched_on: Sequence[str]) -> IndexMatch:
     return IndexMatch(
         vendor=row.vendor,
         base_url=row.base_url,
         account=row.account,
-        person=crm_index.person_of(row.kind, row.crm_id, row.changed_at, row.person),
+        person=row.indexed,
         matched_on=matched_on,
     )
+
+
+def rows_of(session: Session, workspace_ids: Sequence[str], digests: Sequence[bytes]) -> list[Found]:
+    """Return the records that digests lead to in the CRMs of these workspaces."""
+    return _FOUND.all(session, {"workspace_ids": list(workspace_ids), "digests": list(digests)})
 
 
 def _find(dialect: str) -> Select[Any]:
@@ -67,7 +80,7 @@ def _find(dialect: str) -> Select[Any]:
             key.digest,
             key.matched_on,
             *(record[name] for name in ("id", "kind", "crm_id", "changed_at", "person")),
-            *(connection[name] for name in ("vendor", "base_url", "account")),
+            *(connection[name] for name in ("vendor", "base_url", "account", "excluded_stages")),
         )
         .join(CrmIndexRecord.__table__, record.id == key.record_id)
         .join(CrmConnection.__table__, connection.id == record.connection_id)
@@ -79,4 +92,4 @@ def _find(dialect: str) -> Select[Any]:
     )
 
 
-_FOUND = Statement(_Found, _find)
+_FOUND = Statement(Found, _find)

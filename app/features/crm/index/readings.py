@@ -42,6 +42,7 @@ INTERVAL = timedelta(seconds=50)
 RENEWAL_PAUSE = timedelta(seconds=5)
 MAX_RECORDS = 1_000_000
 """The records of one pass; the rest of a larger CRM is not read."""
+MAX_STAGES = 100
 RECORD_LIMIT = "record_limit"
 UNAUTHORIZED = "unauthorized"
 
@@ -53,7 +54,7 @@ class CrmReading(Base):
     one did. `position` is the vendor's. The pass reads what was changed since `since`, by the CRM's clock;
     `latest_at` is the latest change that it has seen, and `read` counts its records. `records` is how many
     are in the index. `finished_at` is the end of the last pass, `error` the code of what stops this one, and
-    `notes` the codes of what was not read.
+    `notes` the codes of what was not read. `stages` are those that were seen, `MAX_STAGES` at most.
     """
 
     __tablename__ = "crm_readings"
@@ -73,6 +74,7 @@ class CrmReading(Base):
     finished_at: Mapped[datetime | None]
     error: Mapped[str | None]
     notes: Mapped[list[Any]]
+    stages: Mapped[list[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +170,8 @@ def store(session: Session, turn: Turn, page: Page, *, now: Moment) -> Place | N
         crm_index.forget(session, connection.id, kind, [crm_id])
     reading.read += len(page.people)
     reading.notes = sorted({*reading.notes, *page.notes})
+    seen = {person.stage for person in people if person.stage}
+    reading.stages = sorted({*reading.stages, *seen})[:MAX_STAGES]
     changes = [person.changed_at for person in page.people if person.changed_at is not None]
     reading.latest_at = max([*changes, *filter(None, [reading.latest_at])], default=None)
     reading.position = page.position
@@ -259,6 +263,7 @@ def _reading(session: Session, connection: CrmConnection) -> CrmReading:
             read=0,
             records=0,
             notes=[],
+            stages=[],
         )
         session.add(reading)
     return reading

@@ -6,11 +6,13 @@ from flask import Response, flash, request
 
 from app.domain.errors import ValidationFailed
 from app.features.crm import connection_changes, connections, properties, pushes, sentences
+from app.features.crm.connections import CrmConnection
 from app.features.crm.index import readings
 from app.features.crm.mapping import MAX_CONSTANTS
 from app.features.crm.schemas import NewConnection, NewConnectionSchema, crm_named
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.person import CrmField
+from app.infra.database.session import Session
 from app.web.pages import forms
 from app.web.pages.access import admin_only, signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -83,6 +85,19 @@ def change_mapping(connection_id: str) -> Response:
     return go_to("crm_page.show", connection_id=connection_id)
 
 
+@blueprint.post("/crm/connections/<connection_id>/stages")
+@admin_only
+@limited(Policy.WRITE)
+def exclude_stages(connection_id: str) -> Response:
+    """Exclude whoever has a record with one of these stages in the CRM."""
+    chosen = set(request.form.getlist("stages"))
+    with services().database.reading() as session:
+        offered = _stages(session, connections.get(session, caller().workspace_id, connection_id))
+    connection_changes.exclude_stages(connection_id, [stage for stage in offered if stage in chosen])
+    flash("The excluded stages are stored.", "success")
+    return go_to("crm_page.show", connection_id=connection_id)
+
+
 @blueprint.post("/crm/connections/<connection_id>/check")
 @admin_only
 @limited(Policy.WRITE)
@@ -137,6 +152,7 @@ def _show(
         connection = connections.get(session, caller().workspace_id, connection_id)
         reading = readings.of_workspace(session, caller().workspace_id).get(connection_id)
         known = properties.of_connection(session, connection)
+        stages = _stages(session, connection)
     return page(
         "crm_connection.html",
         status,
@@ -144,6 +160,7 @@ def _show(
         reading=reading,
         crm=crm_named(connection.vendor),
         fields=[field.value for field in CrmField],
+        stages=stages,
         mapping=connection.mapping if chosen is None else chosen,
         constants=connection.constants if constants is None else constants,
         more_constants=min(MORE_CONSTANTS, MAX_CONSTANTS - len(constants or connection.constants)),
@@ -151,3 +168,9 @@ def _show(
         error=error,
         errors=errors or {},
     )
+
+
+def _stages(session: Session, connection: CrmConnection) -> list[str]:
+    """Return the stages that were seen in the CRM, and those that are excluded."""
+    reading = readings.of_workspace(session, connection.workspace_id).get(connection.id)
+    return sorted({*(reading.stages if reading else ()), *(connection.excluded_stages or ())})

@@ -52,8 +52,10 @@ def _created(crm: Crm, send: Send, employer: Employer) -> str | Note:
     try:
         return crm.create_company(send, employer)
     except Duplicate as duplicate:
-        existing = duplicate.record_id or crm.find_company(send, employer)
-        return existing or Note(NoteCode.COMPANY_REFUSED)
+        if duplicate.record_id:
+            return duplicate.record_id
+        again = crm.find_companies(send, employer)
+        return again[0].id if again else Note(NoteCode.COMPANY_REFUSED)
     except Rejected:
         return Note(NoteCode.COMPANY_REFUSED)
     except AccessRefused as refusal:

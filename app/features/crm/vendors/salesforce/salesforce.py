@@ -133,10 +133,6 @@ class Salesforce(Crm):
         self.raise_for_status(send(Request(method="PATCH", path=f"{API}/sobjects/{row}", body=values)))
         return CrmRecord(record_id)
 
-    def find_company(self, send: Send, employer: Employer) -> str | None:
-        """Return the first of the accounts."""
-        return next((found.id for found in self.find_companies(send, employer)), None)
-
     def find_companies(self, send: Send, employer: Employer) -> list[CompanyRecord]:
         """Select the accounts with the company's website, else those of its name, the oldest first."""
         return accounts.find(self._org(send), employer)
