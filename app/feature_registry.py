@@ -9,8 +9,8 @@ the results of lookups, `own_records` (`OWN_RECORDS`, an `OwnRecordSource`) find
 people itself, `exclusion` (`EXCLUSION`, an `ExclusionPart`) says whom workspaces exclude. `commands` has the
 group of `flask <name>`, `subcommands` (`SUBCOMMANDS`) commands in groups of others, by group, `import_modes`
 (`IMPORT_MODES`) flags of the commands that import lists, and `checks` the `findings` of `flask doctor`.
-Nothing imports a feature, and features do not import one another: a feature is deleted with its folder and its
-line below.
+Nothing imports a feature, and features do not import one another: a feature is deleted with its folder and
+its line below.
 """
 
 from __future__ import annotations
