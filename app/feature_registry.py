@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Literal, TypeAlias
 
 FEATURES = (
+    "address_books",
     "backup",
     "company_filter",
     "company_sign_in",

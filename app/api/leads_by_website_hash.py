@@ -19,6 +19,7 @@ from app.web.jobs.job_requests import submit_and_wait
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import (
+    AddressBookRecordSchema,
     AvailableSchema,
     CompanySchema,
     CrmRecordSchema,
@@ -113,6 +114,7 @@ class LeadSchema(ResponseSchema):
         fields.Nested(CrmRecordSchema),
         metadata={"description": "As in a lookup, by the profile and the name at the company."},
     )
+    address_books = fields.List(fields.Nested(AddressBookRecordSchema), metadata={"description": "Likewise."})
 
 
 class LeadsResultSchema(ResponseSchema):

@@ -16,6 +16,7 @@ from app.web.jobs import reverse_lookups
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import (
+    AddressBookRecordSchema,
     AvailableSchema,
     CompanySchema,
     ContactSchema,
@@ -109,6 +110,10 @@ class ResultSchema(ResponseSchema):
         metadata={
             "description": "The person's records in the workspace's CRM, the most certain match first."
         },
+    )
+    address_books = fields.List(
+        fields.Nested(AddressBookRecordSchema),
+        metadata={"description": "The entries about the person in the workspace's address books, likewise."},
     )
 
 

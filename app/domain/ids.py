@@ -46,6 +46,8 @@ Prefix = Literal[
     "mbc",
     "mbx",
     "exc",
+    "adb",
+    "adp",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
@@ -113,4 +115,5 @@ EXAMPLES: dict[Prefix, str] = {
     "exc": "exc_0crnqk4e1k9jv0d2m4f6h8bb",
     "crs": "crs_0crnqk4e1k9jv0d2m4f6h8bc",
     "csr": "csr_0crnqk4e1k9jv0d2m4f6h8bd",
+    "adb": "adb_0crnqk4e1k9jv0d2m4f6h8be",
 }

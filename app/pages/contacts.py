@@ -98,6 +98,7 @@ def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None =
         status,
         person=shown,
         crm=stored.get("crm", []),
+        address_books=stored.get("address_books", []),
         receipts=receipts,
         lists=lists,
         errors={name: text for name, text in (errors or {}).items() if text},

@@ -1398,6 +1398,87 @@ def _create_crm_connections() -> None:
     op.create_index("ix_crm_index_keys_record_id", "crm_index_keys", ["record_id"])
 
     op.create_table(
+        "address_books",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("title", sa.String(), nullable=False),
+        sa.Column("country", sa.String()),
+        sa.Column("file_digest", sa.LargeBinary()),
+        sa.Column("status", sa.String(), nullable=False),
+        sa.Column("detail", sa.String()),
+        sa.Column("revision", sa.Integer(), nullable=False),
+        sa.Column("people", sa.Integer(), nullable=False),
+        sa.Column("left_out", sa.Integer(), nullable=False),
+        sa.Column("rows_read", sa.Integer(), nullable=False),
+        sa.Column("people_read", sa.Integer(), nullable=False),
+        sa.Column("created_by", sa.String(), nullable=False),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.Column("read_at", TIME),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_address_books")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_address_books_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_address_books_workspace_id", "address_books", ["workspace_id"])
+
+    op.create_table(
+        "address_book_files",
+        sa.Column("book_id", sa.String(28), nullable=False),
+        sa.Column("content", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("book_id", name=op.f("pk_address_book_files")),
+        sa.ForeignKeyConstraint(
+            ["book_id"], ["address_books.id"], name=op.f("fk_address_book_files_book_id"), ondelete="CASCADE"
+        ),
+    )
+
+    op.create_table(
+        "address_book_people",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("book_id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("revision", sa.Integer(), nullable=False),
+        sa.Column("changed_at", TIME),
+        sa.Column("person", JSON, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_address_book_people")),
+        sa.ForeignKeyConstraint(
+            ["book_id"], ["address_books.id"], name=op.f("fk_address_book_people_book_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_address_book_people_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_address_book_people_book_id", "address_book_people", ["book_id", "revision"])
+    op.create_index("ix_address_book_people_workspace_id", "address_book_people", ["workspace_id"])
+
+    op.create_table(
+        "address_book_keys",
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("record_id", sa.String(28), nullable=False),
+        sa.Column("matched_on", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "digest", "record_id", name=op.f("pk_address_book_keys")),
+        sa.ForeignKeyConstraint(
+            ["record_id"],
+            ["address_book_people.id"],
+            name=op.f("fk_address_book_keys_record_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_address_book_keys_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_address_book_keys_record_id", "address_book_keys", ["record_id"])
+
+    op.create_table(
         "crm_readings",
         sa.Column("connection_id", sa.String(28), nullable=False),
         sa.Column("workspace_id", sa.String(), nullable=False),

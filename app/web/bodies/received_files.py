@@ -59,8 +59,19 @@ class FileRequest(Request):
         return BytesIO()
 
 
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What files an endpoint takes: their content types, and what a reader calls them."""
+
+    types: tuple[str, ...]
+    title: str
+
+
+LISTS = FileKind((CSV, XLSX), "a CSV file or an Excel workbook")
+
+
 @contextmanager
-def received_file(max_mb: int) -> Iterator[ReceivedFile]:
+def received_file(max_mb: int, kind: FileKind = LISTS) -> Iterator[ReceivedFile]:
     """Yield the file of this request for the block, while no other file is in the memory of the process.
 
     Other requests run while it is received. One that is longer than other bodies is received on disk.
@@ -76,8 +87,9 @@ def received_file(max_mb: int) -> Iterator[ReceivedFile]:
     request.max_content_length = max_bytes + _FORM_BYTES
     if (request.content_length or 0) > request.max_content_length:
         raise too_large
-    if request.mimetype not in {FORM, CSV, XLSX, *OTHER_TYPES}:
-        raise UnsupportedMediaType(f"Send the file as {CSV} or {XLSX}, or as the part '{PART}' of a form.")
+    if request.mimetype not in {FORM, *kind.types, *OTHER_TYPES}:
+        types = " or ".join(kind.types)
+        raise UnsupportedMediaType(f"Send the file as {types}, or as the part '{PART}' of a form.")
     with ExitStack() as until_stored:
         with admission.suspended():
             _receive(request.content_length or 0, until_stored)
@@ -86,7 +98,7 @@ def received_file(max_mb: int) -> Iterator[ReceivedFile]:
         if len(file.content) > max_bytes:
             raise too_large
         if not file.content:
-            detail = f"Choose a CSV file or an Excel workbook; it is the part '{PART}' of the form."
+            detail = f"Choose {kind.title}; it is the part '{PART}' of the form."
             raise ValidationFailed(detail, errors=(FieldError(f"/{PART}", detail),))
         yield file
 

@@ -222,6 +222,31 @@ class SavedSchema(ResponseSchema):
     updated_at = fields.DateTime(metadata={"example": TIME})
 
 
+class AddressBookRecordSchema(ResponseSchema):
+    """An entry about a person in an address book of the workspace."""
+
+    book_id = fields.String(metadata={"example": EXAMPLES["adb"]})
+    book = fields.String(metadata={"example": "Conference contacts", "description": "The title of the book."})
+    matched_on = fields.List(
+        fields.String(metadata={"enum": ["linkedin_url", "email", "phone", "name"]}),
+        metadata={"example": ["email"], "description": "As in a record of the CRM."},
+    )
+    has = fields.List(
+        fields.String(metadata={"enum": ["email", "phone"]}), metadata={"example": ["email", "phone"]}
+    )
+    emails = fields.List(
+        fields.String(metadata={"example": "ada@acme.example"}),
+        metadata={"description": "The addresses of the entry: free, and not verified."},
+    )
+    phones = fields.List(
+        fields.String(metadata={"example": "+442079460123"}), metadata={"description": "In E.164."}
+    )
+    changed_at = fields.DateTime(
+        allow_none=True,
+        metadata={"example": TIME, "description": "When the entry was changed, if the file says so."},
+    )
+
+
 class CrmRecordSchema(ResponseSchema):
     """A person's record in the workspace's CRM, as it was read last."""
 

@@ -1,0 +1,205 @@
+"""Contact cards as phones, mail programs and web services export them: vCard 2.1, 3.0 and 4.0 (RFC 6350).
+
+Real files deviate from all three. Android and Outlook write 2.1 with quoted-printable values that continue on
+the next line after a `=`, so that a line with a name may have no colon. Outlook and old phones do not indent
+the lines of a picture. Apple names properties `item1.TEL` and their labels `item1.X-ABLabel`. A line may have
+another encoding than the rest of the file. What is not understood is left out; the rest of the card is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import quopri
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+
+from app.domain.lists.files import encodings
+from app.domain.lists.files.csv_files import is_encoding
+
+_BEGIN, _END = b"BEGIN:VCARD", b"END:VCARD"
+_BEGINNING = re.compile(rb"[\s\x00]*begin:vcard", re.IGNORECASE)
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_UNMARKED = ((b"B\0E\0", "utf-16-le"), (b"\0B\0E", "utf-16-be"))
+MAX_VALUE = 1 << 13
+"""The bytes of a value that are read; longer ones are pictures and notes."""
+MAX_PROPERTIES = 500
+"""The properties of a card that are read."""
+_PROPERTY = re.compile(rb'((?:[^":]|"[^"]*")*+):(.*)', re.DOTALL)
+_USUAL = "cp1252"
+"""The encoding of Outlook in most of Europe and America."""
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_UNESCAPED = re.compile(r"(?<!\\);")
+_LABEL = re.compile(r"_\$!<(.*)>!\$_")
+_QUOTED_PRINTABLE = frozenset({"QUOTED-PRINTABLE", "ENCODING=QUOTED-PRINTABLE"})
+_BASE64 = frozenset({"BASE64", "B", "ENCODING=BASE64", "ENCODING=B"})
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of a card: its name and the words of its parameters in upper case, and its components.
+
+    `label` is the group's label, as Apple writes it beside a property.
+    """
+
+    name: str
+    words: frozenset[str]
+    components: Sequence[str] = field(repr=False)
+    label: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value as one text."""
+        return ";".join(self.components)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The properties of a card in their order; `line` is its first line in the file, from 1."""
+
+    line: int
+    properties: Sequence[Property] = field(repr=False)
+
+    def all(self, name: str) -> Iterator[Property]:
+        """Yield the properties of this name."""
+        return (found for found in self.properties if found.name == name)
+
+    def text(self, name: str) -> str:
+        """Return the first value of this name, empty if there is none."""
+        return next((found.text for found in self.all(name) if found.text.strip()), "")
+
+    def component(self, name: str, place: int) -> str:
+        """Return a component of the first property of this name that has it."""
+        filled = (found.components for found in self.all(name) if len(found.components) > place)
+        return next((components[place] for components in filled if components[place].strip()), "")
+
+
+def is_vcard(content: bytes) -> bool:
+    """Return whether a file has contact cards, by how it begins."""
+    return _BEGINNING.match(_in_utf_8(content[:200])) is not None
+
+
+def read_cards(content: bytes) -> Iterator[Card]:
+    """Yield the cards of a file; a card that does not end is ended by the next one, or by the file."""
+    content = _in_utf_8(content)
+    decode = _Decoder(content)
+    start, own, depth = 0, list[bytes](), 0
+    for number, text in _logical_lines(content):
+        line = text.strip().upper()
+        if line == _BEGIN and own and _is_agent(own[-1]):
+            depth += 1  # the card of an assistant, in the value of AGENT
+        elif line == _END and depth:
+            depth -= 1
+        elif line in {_BEGIN, _END}:
+            if start:
+                yield Card(start, _labelled(own, decode))
+            start, own, depth = (number if line == _BEGIN else 0), [], 0
+        elif start and not depth and b":" in text and len(own) < MAX_PROPERTIES:
+            own.append(text)
+    if start:
+        yield Card(start, _labelled(own, decode))
+
+
+def _in_utf_8(content: bytes) -> bytes:
+    """Return a file in UTF-16 or UTF-32 as UTF-8, and others without their byte order mark."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            text = content.removeprefix(mark) if encoding == "utf-8" else content
+            return text if encoding == "utf-8" else text.decode(encoding, errors="replace").encode()
+    for beginning, encoding in _UNMARKED:
+        if content.upper().startswith(beginning):
+            return content.decode(encoding, errors="replace").encode()
+    return content
+
+
+def _logical_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield each line with those that continue it, cut if they are long, and its number."""
+    parts: list[bytes] = []
+    length = first = 0
+    is_broken = False
+    for number, line in enumerate(content.splitlines(), 1):
+        if is_broken:
+            parts[-1] = parts[-1].rstrip()[:-1]
+            following = line
+        elif parts and line[:1] in {b" ", b"\t"}:
+            following = line[1:]
+        else:
+            if parts:
+                yield first, b"".join(parts)
+            parts, length, first, following = [], 0, number, line
+        if length < MAX_VALUE:
+            parts.append(following[:MAX_VALUE])
+            length += len(following)
+        is_broken = length < MAX_VALUE and _is_broken(parts[0], following)
+    if parts:
+        yield first, b"".join(parts)
+
+
+def _is_broken(first: bytes, line: bytes) -> bool:
+    """Return whether a quoted-printable value goes on in the next line (RFC 2045, section 6.7)."""
+    return line.rstrip().endswith(b"=") and b"QUOTED-PRINTABLE" in first.partition(b":")[0].upper()
+
+
+def _is_agent(text: bytes) -> bool:
+    return text.strip().upper() == b"AGENT:"
+
+
+class _Decoder:
+    """Decodes values: most are UTF-8; others are in the encoding that they name or that their words show."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._guessed = ""
+
+    def __call__(self, value: bytes, charset: str) -> str:
+        for encoding in ("utf-8", charset if is_encoding(charset) else "ascii"):
+            try:
+                return value.decode(encoding)
+            except UnicodeError:
+                continue
+        return value.decode(self._encoding(), errors="replace")
+
+    def _encoding(self) -> str:
+        if not self._guessed:
+            sample = encodings.sample_of(BytesIO(self._content))
+            is_unsaid = sample.isascii()  # the other letters are quoted-printable
+            self._guessed = _USUAL if is_unsaid else encodings.detect(sample, lambda _text: 0).encoding
+        return self._guessed
+
+
+def _labelled(lines: Sequence[bytes], decode: _Decoder) -> list[Property]:
+    """Return the properties with the labels of their groups."""
+    grouped = [found for line in lines if (found := _property(line, decode))]
+    labels = {group: found.text for group, found in grouped if group and found.name == "X-ABLABEL"}
+    return [
+        Property(found.name, found.words, found.components, _LABEL.sub(r"\1", labels.get(group, "")))
+        for group, found in grouped
+    ]
+
+
+def _property(line: bytes, decode: _Decoder) -> tuple[str, Property] | None:
+    """Return the group and the property of a line; None for pictures and what is not a property."""
+    match = _PROPERTY.fullmatch(line)
+    head, value = match.groups() if match else line.partition(b":")[::2]
+    name, *parameters = decode(head, "").upper().replace('"', "").split(";")
+    words = [word.strip() for parameter in parameters for word in parameter.split(",")]
+    if not value or not _BASE64.isdisjoint(words):
+        return None
+    charset = next((word.partition("=")[2] for word in words if word.startswith("CHARSET=")), "")
+    if _QUOTED_PRINTABLE.isdisjoint(words):
+        components = [_ESCAPE.sub(_unescaped, text) for text in _UNESCAPED.split(decode(value, charset))]
+    else:
+        components = [decode(quopri.decodestring(part), charset) for part in value.split(b";")]
+    group, _dot, plain = name.strip().rpartition(".")
+    types = frozenset(word.partition("=")[2] if word.startswith("TYPE=") else word for word in words)
+    return group, Property(plain, types, [" ".join(text.split()) for text in components])
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return "\n" if match[1] in "nN" else match[1]

@@ -1,0 +1,54 @@
+"""The entries about people in the address books of their workspace, which are its own and cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.engine.lookups.lookup_parts import LookedUp
+from app.engine.own_records.own_records import Find, OwnRecord, OwnRecordSource
+from app.engine.own_records.record_certainty import is_certain, is_namesake
+from app.engine.own_records.record_search import RecordSearch
+from app.features.address_books import people
+from app.features.address_books.people import BookMatch
+from app.features.address_books.tables import AddressBook
+from app.infra.database.session import Session
+from app.settings import Settings
+
+SOURCE = "address_book"
+
+
+class OwnBookRecords:
+    """Finds the entries about people in address books."""
+
+    def __init__(self) -> None:
+        self._search = RecordSearch(AddressBook.id, people.find)
+
+    def __call__(self, session: Session, looked_up: Sequence[LookedUp]) -> list[list[OwnRecord]]:
+        """Return the entries about each person, the most certain first."""
+        return [
+            [
+                _record(match, certain=is_certain(match, person, len(matches)))
+                for match in matches
+                if not is_namesake(match, person)
+            ]
+            for person, matches in zip(looked_up, self._search(session, looked_up), strict=True)
+        ]
+
+
+def _load(_settings: Settings) -> Find:
+    return OwnBookRecords()
+
+
+OWN_RECORDS = OwnRecordSource(name=SOURCE, load=_load)
+
+
+def _record(match: BookMatch, *, certain: bool) -> OwnRecord:
+    return OwnRecord(
+        source=SOURCE,
+        system=match.book_id,
+        title=match.title,
+        emails=match.person.emails,
+        phones=match.person.phones,
+        changed_at=match.person.changed_at,
+        is_certain=certain,
+    )
