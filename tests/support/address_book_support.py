@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from jobs_support import NOW
+from sqlalchemy import delete
 
 from app.engine.work import items
 from app.features.address_books import books, people
 from app.features.address_books.books import SentFile
 from app.features.address_books.people import BookPerson
-from app.features.address_books.tables import AddressBook, BookStatus
+from app.features.address_books.tables import AddressBook, AddressBookFile, BookStatus
 from app.infra.database.session import Session
 
 
@@ -21,6 +22,7 @@ def a_book(
     file = SentFile(content=f"{title} {entries}".encode())
     book, _is_new = books.create(session, workspace_id, title, file, account_id="acc_1", now=NOW)
     items.remove(session, [book.id])
+    session.execute(delete(AddressBookFile).where(AddressBookFile.book_id == book.id))
     found = [BookPerson(**fields).normal() for fields in entries]
     book.status, book.people = BookStatus.READY.value, people.store(session, book, book.revision, found)
     session.flush()
