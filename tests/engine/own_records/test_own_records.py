@@ -50,6 +50,15 @@ def test_a_long_list_is_searched_in_batches(session: Session) -> None:
     assert [records[0].system for records in found] == [str(number) for number in range(BATCH + 2)]
 
 
+def test_the_features_own_sources_are_loaded_by_name(session: Session, settings: Settings) -> None:
+    finds = own_records.load_all(settings)
+
+    assert {name: list(find(session, people(1))) for name, find in finds.items()} == {
+        "address_book": [[]],
+        "crm": [[]],
+    }
+
+
 def test_the_values_of_a_record_are_not_in_its_text() -> None:
     record = OwnRecord(source="crm", system="hubspot", title="HubSpot", emails=["ada@acme.com"])
 

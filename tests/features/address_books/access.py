@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from access_support import MEMBER, AccessRule, Maker, requires
 from sqlalchemy import delete
 from users_support import SignedInUser
@@ -35,7 +37,7 @@ PAGES = {
     "POST /address-books/<book_id>/file": MEMBER,
     "POST /address-books/<book_id>/delete": MEMBER,
 }
-RECORDED = (
+RECORDED: tuple[Any, ...] = (
     (
         ("DELETE /api/address-books/{book_id}", None),
         ("POST /address-books/{book_id}/delete", {}),

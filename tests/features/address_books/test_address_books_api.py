@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from address_book_support import cards
+from apiflask import APIFlask
 from settings_support import change_settings
 from sqlalchemy import func, select
 from users_support import SignedInUser
@@ -193,10 +194,10 @@ def test_a_file_may_be_a_part_of_a_form(user: SignedInUser) -> None:
         (b"A" * (2 << 20), VCARD, 413, "Send a file of at most 1 MB; split a longer list into several."),
     ],
 )
-def test_a_body_that_is_not_a_file_is_refused(
-    user: SignedInUser, content: bytes, kind: str, status: int, detail: str
+def test_a_body_that_is_not_a_file_is_refused(  # noqa: PLR0917 -- fixtures and parameters
+    app: APIFlask, user: SignedInUser, content: bytes, kind: str, status: int, detail: str
 ) -> None:
-    change_settings(user.client.application, upload_max_mb=1)
+    change_settings(app, upload_max_mb=1)
 
     refused = send(user, content, kind=kind)
 

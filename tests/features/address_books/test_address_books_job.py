@@ -79,9 +79,12 @@ def test_long_entries_are_read_in_smaller_batches(
     monkeypatch.setattr(work, "MAX_CHARACTERS", 10)
     stores: list[int] = []
     store = readings.store
-    monkeypatch.setattr(
-        readings, "store", lambda *given, now: (stores.append(given[3]), store(*given, now=now))
-    )
+
+    def count(*given: Any, now: Any) -> None:
+        stores.append(given[3])
+        store(*given, now=now)
+
+    monkeypatch.setattr(readings, "store", count)
 
     turn(harness, sent(harness, cards(*MANY)))
 
