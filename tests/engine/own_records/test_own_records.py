@@ -8,6 +8,7 @@ from app.engine.lookups.lookup_parts import LookedUp
 from app.engine.own_records import own_records
 from app.engine.own_records.own_records import BATCH, OwnRecord
 from app.infra.database.session import Session
+from app.settings import Settings
 
 
 class Source:
