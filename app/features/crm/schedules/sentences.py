@@ -30,8 +30,8 @@ REASONS: Mapping[str, str] = {
     ACCOUNT_DISABLED: "The account that pays is disabled. Another admin may resume it, who then pays.",
     LIST_GONE: "The CRM has no such list, or the credentials may not see it. Restore the list there and "
     "resume this schedule, or delete it and make one for another list.",
-    LIST_FORBIDDEN: "The credentials may not read lists. Give them the permission in the CRM, connect it "
-    "again, and resume this schedule.",
+    LIST_FORBIDDEN: "The credentials may not read lists. Give them the permission in the CRM (in HubSpot "
+    "crm.lists.read), connect it again, and resume this schedule.",
     LIST_REFUSED: "The CRM does not accept the list. Check that it exists and has people of this kind, "
     "then resume this schedule, or delete it and make one for another list.",
     NOT_OF_PEOPLE: "The list has no contacts, but other records such as companies. Delete this schedule, "
