@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from findings_support import ADA, BOB, DAY, NOW, a_source, company, email, person, phone
 from sqlalchemy import func, select
@@ -131,6 +133,17 @@ def test_a_role_address_and_the_same_name_are_the_same_person(session: Session) 
     people = keep_both(session, person(emails=(shared,)), person(emails=(shared,)))
 
     assert people == 1
+
+
+@pytest.mark.parametrize("of_bob", [{"emails": ("bob@acme.example",)}, {"linkedin_url": BOB}])
+def test_a_role_address_does_not_join_two_people_without_names(
+    session: Session, of_bob: dict[str, Any]
+) -> None:
+    shared = "info@acme.example"
+    ada = person(None, emails=(email("ada@acme.example"), email(shared)))
+    bob = person(None, **of_bob | {"emails": tuple(map(email, (*of_bob.get("emails", ()), shared)))})
+
+    assert keep_both(session, ada, bob) == 2
 
 
 def test_an_address_of_many_people_identifies_only_those_with_the_same_name(session: Session) -> None:

@@ -125,13 +125,12 @@ class ContactFinder:
 
     def _with_address(self, email: str, key: str | None, record: FoundContact) -> list[Row]:
         """Return the contacts with this address that the record may be about."""
-        owners = self._index.with_value(email)
-        if not owners:
+        owners, is_role = self._index.with_value(email), _is_role(email)
+        if not owners or (is_role and key is None and _is_of_a_person(record)):
             return []
         usable = self._usable(owners.values(), record)
-        is_weak = "role" in email_reasons(email) or self._is_shared(email, owners)
-        same = _alike(usable, key, record, is_weak=is_weak)
-        if not same and len(owners) <= MAX_SHARING and "role" not in email_reasons(email):
+        same = _alike(usable, key, record, is_weak=is_role or self._is_shared(email, owners))
+        if not same and len(owners) <= MAX_SHARING and not is_role:
             same = [row for row in usable if key and row["name_key"] and not _is_other_person(row, record)]
         return same
 
@@ -176,7 +175,7 @@ class ContactFinder:
             for email in record.emails
             if (owners := self._index.with_value(email.email))
             and (row is None or row["id"] not in owners)
-            and "role" not in email_reasons(email.email)
+            and not _is_role(email.email)
             for owner in owners.values()
         )
 
@@ -213,6 +212,16 @@ def _alike(rows: Collection[Row], key: str | None, record: FoundContact, *, is_w
     if key is None and _is_imported(record):
         return list(rows)
     return [row for row in rows if row["name_key"] in {key, None}]
+
+
+def _is_role(email: str) -> bool:
+    """Return whether the address is a team's, which several people may have."""
+    return "role" in email_reasons(email)
+
+
+def _is_of_a_person(record: FoundContact) -> bool:
+    """Return whether the record has more than what a team has: a profile, or an address of one's own."""
+    return bool(urls_of(record)) or not all(_is_role(email.email) for email in record.emails)
 
 
 def _is_imported(record: FoundContact) -> bool:
