@@ -21,7 +21,7 @@ from app.features.crm.connections import Credentials, CrmConnection
 from app.features.crm.index.crm_index import CrmIndexRecord
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
 from app.features.crm.index.readings import CrmReading
-from app.features.crm.pushes import PushItem
+from app.features.crm.pushes import PushItem, PushOptions
 from app.features.crm.vendors import registry
 from app.infra.database.db import Database
 from app.settings import Settings
@@ -121,8 +121,7 @@ class CrmHarness:
                 contact_ids,
                 account_id="acc_1",
                 origin="https://contacts.acme.example/",
-                dry_run=dry_run,
-                company_id=company_id,
+                options=PushOptions(dry_run=dry_run, company_id=company_id),
                 now=self.now,
             ).id
 

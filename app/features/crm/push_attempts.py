@@ -19,6 +19,8 @@ from app.domain.event_types import EventType
 from app.engine.events import events
 from app.features.crm import people, records
 from app.features.crm.connections import PUSHING
+from app.features.crm.index import indexed_records
+from app.features.crm.index.indexed_records import IndexedRecord
 from app.features.crm.outbox import Turn, hold
 from app.features.crm.plan import Action
 from app.features.crm.pushes import CrmPush, PushItem, PushOutcome
@@ -45,6 +47,7 @@ class Attempt:
     dry_run: bool
     company_id: str | None
     updates_only: bool
+    indexed: IndexedRecord | None
     person: Person = field(repr=False)
     written: WrittenValues
 
@@ -101,6 +104,12 @@ def next_attempt(
         _finish(session, item, ItemResult(outcome=PushOutcome.SKIPPED, error=person), now=now)
         return PushOutcome.SKIPPED
     record = records.lock(session, turn.connection_id, item.contact_id)  # before the item, as erasures do
+    written = records.written_values(session, record)
+    indexed = (
+        None
+        if written.crm_id or push.updates_only
+        else indexed_records.find(session, turn.workspace_id, turn.connection_id, person)
+    )
     item.attempts += 1
     item.next_at = now + PUSHING.lease
     session.flush()
@@ -111,8 +120,9 @@ def next_attempt(
         dry_run=push.dry_run,
         company_id=push.company_id,
         updates_only=push.updates_only,
+        indexed=indexed,
         person=person,
-        written=records.written_values(session, record),
+        written=written,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -29,7 +29,6 @@ from app.infra.database.session import Session
 
 MAX_LIST = 10_000
 _COMPANY_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
-_WITH_COMPANIES = frozenset(crm.name for crm in registry.CRMS if crm.company_property)
 _OPEN = text("outcome IS NULL")
 
 
@@ -48,8 +47,8 @@ class PushOutcome(StrEnum):
 class CrmPush(Base):
     """A request of an account; `origin` is the address of this service, for links in the CRM.
 
-    `company_id` is the company's record in the CRM if the request names one.
-    With `updates_only`, only records whose ids are known are written, also of people without an address.
+    `company_id` is the company's record in the CRM if the request names one. With `updates_only`, only
+    records whose ids are known are written, also of people without an address.
     """
 
     __tablename__ = "crm_pushes"
@@ -128,6 +127,15 @@ class PushSummary:
         return "running" if self.done else "waiting"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushOptions:
+    """How contacts are pushed; see `CrmPush`."""
+
+    dry_run: bool = False
+    company_id: str | None = None
+    updates_only: bool = False
+
+
 def submit(
     session: Session,
     connection: CrmConnection,
@@ -135,9 +143,7 @@ def submit(
     *,
     account_id: str,
     origin: str,
-    dry_run: bool,
-    company_id: str | None = None,
-    updates_only: bool = False,
+    options: PushOptions,
     now: Moment,
 ) -> CrmPush:
     """Insert a push of these contacts and make the connection due; the connection must be locked.
@@ -148,8 +154,8 @@ def submit(
 
     """
     ids = list(dict.fromkeys(contact_ids))
-    if company_id is not None:
-        _check_company(connection, company_id, ids)
+    if options.company_id is not None:
+        _check_company(connection, options.company_id, ids)
     if not people.pushable(session, connection.workspace_id, ids).issuperset(ids):
         raise ContactNotFound(
             "A contact does not exist, or the workspace has neither revealed nor saved it. Reveal it first."
@@ -161,9 +167,7 @@ def submit(
         connection_id=connection.id,
         account_id=account_id,
         origin=origin,
-        dry_run=dry_run,
-        company_id=company_id,
-        updates_only=updates_only,
+        **asdict(options),
         created_at=at,
     )
     session.add(push)
@@ -174,7 +178,7 @@ def submit(
     insert_all(
         session, PushItem, [{**item, "id": new_id("psi"), "contact_id": contact_id} for contact_id in ids]
     )
-    if not dry_run:
+    if not options.dry_run:
         audit_log.record(session, Action.CRM_PUSH, object_id=push.id, workspace_id=push.workspace_id)
     return push
 
@@ -182,7 +186,7 @@ def submit(
 def _check_company(connection: CrmConnection, company_id: str, contact_ids: Sequence[str]) -> None:
     if len(contact_ids) != 1:
         detail = "A company can be named for one contact at a time."
-    elif connection.vendor not in _WITH_COMPANIES:
+    elif registry.NAMED[connection.vendor].company_property is None:
         detail = "This CRM has the company as a text, without a record that could be named."
     elif not _COMPANY_ID.fullmatch(company_id):
         detail = "Must be the id of a company in the CRM, as the preview shows it."

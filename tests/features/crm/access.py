@@ -10,6 +10,7 @@ from app.domain.callers import Scope
 from app.domain.ids import new_id
 from app.features.crm import connections, pushes
 from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm.pushes import PushOptions
 from app.features.crm.schedules import schedules
 from app.features.crm.schedules.tables import CrmScheduleRun, RunStatus
 from app.infra import clock
@@ -154,7 +155,7 @@ def a_push(owner: SignedInUser, contact_id: str) -> str:
             [contact_id],
             account_id=owner.account_id,
             origin="",
-            dry_run=False,
+            options=PushOptions(),
             now=clock.now(),
         ).id
 

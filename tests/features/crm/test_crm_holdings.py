@@ -21,7 +21,7 @@ from app.features.crm.connections import Credentials, CrmConnection
 from app.features.crm.index import crm_index, index_matches, personal_data
 from app.features.crm.index.crm_index import CrmIndexRecord
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
-from app.features.crm.pushes import PushItem, PushOutcome
+from app.features.crm.pushes import PushItem, PushOptions, PushOutcome
 from app.features.crm.records import CrmWrittenRecord
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.session import Session
@@ -54,7 +54,9 @@ def ada(session: Session, connection: CrmConnection) -> Contact:
 
 
 def push(session: Session, connection: CrmConnection, contact: Contact) -> None:
-    pushes.submit(session, connection, [contact.id], account_id="acc_1", origin="", dry_run=False, now=NOW)
+    pushes.submit(
+        session, connection, [contact.id], account_id="acc_1", origin="", options=PushOptions(), now=NOW
+    )
 
 
 def follow(session: Session) -> ErasurePlan:

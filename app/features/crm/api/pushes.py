@@ -13,7 +13,7 @@ from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, FieldError, NotFound, ValidationFailed
 from app.features.crm import connections, people, pushes, sentences
 from app.features.crm.connections import CrmConnection
-from app.features.crm.pushes import MAX_LIST, PushItem, PushSummary
+from app.features.crm.pushes import MAX_LIST, PushItem, PushOptions, PushSummary
 from app.features.crm.schemas import (
     NewPushSchema,
     PushesResponseSchema,
@@ -82,8 +82,7 @@ def create(body: dict[str, Any]) -> Response:
             contact_ids,
             account_id=caller().account_id,
             origin=public_urls.absolute("/"),
-            dry_run=body["dry_run"],
-            company_id=body["company_id"],
+            options=PushOptions(dry_run=body["dry_run"], company_id=body["company_id"]),
             now=now,
         )
         finish(session, push.id)

@@ -23,6 +23,7 @@ from app.infra.database.statements import Statement, any_of
 class IndexMatch:
     """A record of a person in a CRM, and what it was recognized by, the most certain first."""
 
+    connection_id: str
     vendor: str
     base_url: str | None
     account: str | None
@@ -41,6 +42,7 @@ class Found(NamedTuple):
     crm_id: str
     changed_at: datetime | None
     person: dict[str, Any]
+    connection_id: str
     vendor: str
     base_url: str | None
     account: str | None
@@ -59,6 +61,7 @@ def find(session: Session, people: Sequence[LookedUp]) -> list[list[IndexMatch]]
 
 def _match(row: Found, matched_on: Sequence[str]) -> IndexMatch:
     return IndexMatch(
+        connection_id=row.connection_id,
         vendor=row.vendor,
         base_url=row.base_url,
         account=row.account,
@@ -79,7 +82,7 @@ def _find(dialect: str) -> Select[Any]:
             key.workspace_id,
             key.digest,
             key.matched_on,
-            *(record[name] for name in ("id", "kind", "crm_id", "changed_at", "person")),
+            *(record[name] for name in ("id", "kind", "crm_id", "changed_at", "person", "connection_id")),
             *(connection[name] for name in ("vendor", "base_url", "account", "excluded_stages")),
         )
         .join(CrmIndexRecord.__table__, record.id == key.record_id)

@@ -11,7 +11,7 @@ from app.domain.ids import is_id
 from app.engine.contacts.saved import contact_lists
 from app.features.crm import connections, people, pushes
 from app.features.crm.connections import ACTIVE, CrmConnection
-from app.features.crm.pushes import MAX_LIST
+from app.features.crm.pushes import MAX_LIST, PushOptions
 from app.features.crm.schemas import companies_json, crm_named
 from app.features.crm.vendors import notes
 from app.features.crm.vendors.person import Person
@@ -70,8 +70,9 @@ def create() -> Response:
             contact_ids,
             account_id=caller().account_id,
             origin=public_urls.absolute("/"),
-            dry_run=forms.text("action") == "preview",
-            company_id=forms.text("company_id") or None,
+            options=PushOptions(
+                dry_run=forms.text("action") == "preview", company_id=forms.text("company_id") or None
+            ),
             now=database_clock.now(),
         )
     return go_to("crm_pushes_page.receipts", push_id=push.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
-from app.features.crm.schedules import memberships, runs, selection
+from app.features.crm.schedules import runs, selection
 from app.features.crm.schedules.runs import LIST_FORBIDDEN, LIST_GONE, LIST_REFUSED, Access, Step
 from app.features.crm.turn import authorization
 from app.features.crm.turn.reading import (
@@ -85,9 +85,8 @@ class ListReading:
 
         """
         access = self._access
-        read_page = memberships.LISTS[access.vendor].page
         try:
-            page = read_page(self._ask, access.list_id, access.kind, position)
+            page = self._crm.member_lists.page(self._ask, access.list_id, access.kind, position)
         except UNEXPECTED:
             raise Unreachable("unexpected_response") from None
         log.info("crm list read", crm=access.vendor, schedule=self._step.schedule_id, members=len(page.ids))

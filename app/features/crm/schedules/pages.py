@@ -10,7 +10,7 @@ from flask import Response, flash, request
 from app.domain.errors import FieldError, PurposeRequired, ValidationFailed
 from app.features.crm import connections
 from app.features.crm.connections import CrmConnection
-from app.features.crm.schedules import changes, enrichment, listing, memberships, schedules, sentences
+from app.features.crm.schedules import changes, enrichment, listing, schedules, sentences
 from app.features.crm.schedules.changes import Command
 from app.features.crm.schedules.schemas import FIELDS, NewScheduleSchema, ScheduleChangeSchema
 from app.features.crm.schedules.tables import CrmSchedule
@@ -215,13 +215,13 @@ def _show(
 
 
 def _shared(connection: CrmConnection) -> dict[str, Any]:
-    lists = memberships.LISTS[connection.vendor]
+    crm = crm_named(connection.vendor)
     days = [(day.lower(), f"every {day}") for day in DAYS]
     return {
         "connection": connection,
-        "crm": crm_named(connection.vendor),
-        "lists": lists,
-        "kinds": [("contact", "Contacts"), ("lead", "Leads")] if lists.lead_prefix else [],
+        "crm": crm,
+        "lists": crm.member_lists,
+        "kinds": [("contact", "Contacts"), ("lead", "Leads")] if crm.lead_prefix else [],
         "fields": FIELDS,
         "times": [(Every.DAY.value, "every day"), *days],
         "hours": [(str(hour), f"{hour:02}:00 UTC") for hour in range(24)],

@@ -8,9 +8,11 @@ from sqlalchemy import select, update
 
 from app.features.crm import people, pushes, records
 from app.features.crm.index.crm_people import RecordKind
-from app.features.crm.schedules import memberships, times
+from app.features.crm.pushes import PushOptions
+from app.features.crm.schedules import times
 from app.features.crm.schedules.runs import Held
 from app.features.crm.schedules.tables import CrmScheduleRecord, RecordOutcome, RunStatus, ScheduleState
+from app.features.crm.vendors import registry
 from app.infra.database.session import Session
 
 OTHER_RECORD = "other_record"
@@ -53,8 +55,7 @@ def _push(session: Session, held: Held, *, at: datetime) -> str | None:
         contact_ids,
         account_id=schedule.account_id,
         origin=schedule.origin,
-        dry_run=False,
-        updates_only=True,
+        options=PushOptions(updates_only=True),
         now=at,
     ).id
 
@@ -62,7 +63,7 @@ def _push(session: Session, held: Held, *, at: datetime) -> str | None:
 def _bind(session: Session, held: Held, row: CrmScheduleRecord) -> bool:
     """Remember the record as the one of the contact; return False if another one is."""
     record = records.lock(session, held.connection.id, row.contact_id or "")
-    crm_id = memberships.record_id(held.connection.vendor, RecordKind(held.schedule.kind), row.crm_id)
+    crm_id = registry.NAMED[held.connection.vendor].record_id(RecordKind(held.schedule.kind), row.crm_id)
     if record.crm_id not in {None, crm_id}:
         row.error = OTHER_RECORD
         return False

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.features.crm import plan
+from app.features.crm.index.indexed_records import IndexedRecord
 from app.features.crm.plan import WRITTEN, Action
 from app.features.crm.pushes import PushOutcome
 from app.features.crm.records import WrittenValues
@@ -50,6 +51,7 @@ class ContactPush:
     company_id: str | None
     dry_run: bool
     updates_only: bool = False
+    indexed: IndexedRecord | None = None
     before_writing: Callable[[Mapping[str, str]], None]
 
     def run(self) -> PushedContact:
@@ -70,14 +72,22 @@ class ContactPush:
             return self._push(self._existing(duplicate))
 
     def _find(self) -> CrmRecord | None:
-        """Find the person by the id stored earlier, else by address."""
+        """Find the person by the id stored earlier, else by address, else by what was read of the CRM."""
         if self.written.crm_id:
             known = self.crm.get(self.send, self.mapping, self.written.crm_id)
             if known is not None:
                 return known
         if self.updates_only:
             raise Rejected("record_gone")
-        return self.crm.find(self.send, self.mapping, self.person)
+        return self.crm.find(self.send, self.mapping, self.person) or self._find_indexed()
+
+    def _find_indexed(self) -> CrmRecord | None:
+        if self.indexed is None:
+            return None
+        record = self.crm.get(self.send, self.mapping, self.indexed.id)
+        if record is None or not self.indexed.is_by_name:
+            return record
+        return replace(record, notes=(*record.notes, Note(NoteCode.FOUND_BY_NAME)))
 
     def _existing(self, duplicate: Duplicate) -> CrmRecord:
         """Return the record because of which the CRM did not create another one."""

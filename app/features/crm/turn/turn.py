@@ -173,6 +173,7 @@ class CrmTurn:
             company_id=attempt.company_id,
             dry_run=attempt.dry_run,
             updates_only=attempt.updates_only,
+            indexed=attempt.indexed,
             before_writing=note,
         )
 

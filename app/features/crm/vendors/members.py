@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.exchange import Request, Response
 
 Ask: TypeAlias = Callable[[Request], Response]
@@ -20,3 +21,20 @@ class Members:
 
     ids: Sequence[str]
     position: str | None
+
+
+ReadPage: TypeAlias = Callable[[Ask, str, RecordKind, str | None], Members]
+"""Returns a page of the members of a list with this id, of records of this kind, at this position."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberLists:
+    """The lists of one CRM: what it calls them, how a workspace names one, and how their members are read.
+
+    `pattern` is a regular expression of the name.
+    """
+
+    called: str
+    help: str
+    pattern: str
+    page: ReadPage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from types import MappingProxyType
 
 from app.features.crm.settings import access
 from app.features.crm.vendors.hubspot.hubspot import HubSpot
@@ -21,6 +22,8 @@ CRMS: tuple[type[Crm], ...] = (
     Zoho,
 )
 """One line per CRM."""
+NAMED = MappingProxyType({crm.name: crm for crm in CRMS})
+"""The classes by name, for what does not depend on settings."""
 
 
 @lru_cache(maxsize=16)

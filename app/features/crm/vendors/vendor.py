@@ -27,6 +27,7 @@ from app.features.crm.vendors.exchange import (
     Response,
     Send,
 )
+from app.features.crm.vendors.members import MemberLists
 from app.features.crm.vendors.person import CompanyRecord, CrmField, CrmRecord, Employer, Person, Wanted
 from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import Page
@@ -67,9 +68,16 @@ class Crm:
     key_help: ClassVar[str] = ""
     key_name: ClassVar[str] = "the token"
     calls_per_minute: ClassVar[int]
+    member_lists: ClassVar[MemberLists]
+    lead_prefix: ClassVar[str | None] = None
     mapping: ClassVar[Mapping[CrmField, str]]
     company_property: ClassVar[str | None] = None
     property_name: ClassVar[str] = r"[A-Za-z][A-Za-z0-9_]{0,99}(\.[A-Za-z][A-Za-z0-9_]{0,99})?"
+
+    @classmethod
+    def record_id(cls, kind: RecordKind, crm_id: str) -> str:
+        """Return the id by which `get` and `update` know a record that was read."""
+        return f"{cls.lead_prefix or ''}{crm_id}" if kind is RecordKind.LEAD else crm_id
 
     def __init__(self, access: CrmAccess) -> None:
         self.access = access

@@ -20,6 +20,7 @@ from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.exchange import Request, Response, Send, filled, text
 from app.features.crm.vendors.hubspot import errors, reading
+from app.features.crm.vendors.hubspot.members import MEMBER_LISTS
 from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Person
 from app.features.crm.vendors.properties import Property, options
@@ -49,6 +50,7 @@ class HubSpot(Crm):
     )
     key_name = "the access token of the private app"
     calls_per_minute = 480
+    member_lists = MEMBER_LISTS
     mapping = MappingProxyType(
         {
             CrmField.FIRST_NAME: "firstname",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.errors import Rejected
 from app.features.crm.vendors.exchange import Request, text
-from app.features.crm.vendors.members import NOT_OF_PEOPLE, Ask, Members
+from app.features.crm.vendors.members import NOT_OF_PEOPLE, Ask, MemberLists, Members
 
 LISTS = "/crm/v3/lists"
 PAGE_SIZE = 250
@@ -36,3 +36,11 @@ def page(
         ids=[text(one["recordId"]) for one in body["results"]],
         position=text(following.get("after")) or None,
     )
+
+
+MEMBER_LISTS = MemberLists(
+    called="list",
+    help="The number of the list (segment): the last part of its address, as in …/lists/42.",
+    pattern=r"[0-9]{1,20}",
+    page=page,
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.exchange import Request, text
-from app.features.crm.vendors.members import Ask, Members
+from app.features.crm.vendors.members import Ask, MemberLists, Members
 from app.features.crm.vendors.pipedrive.reading import API, PERSONS
 
 PAGE_SIZE = 500
@@ -27,3 +27,11 @@ def page(
     body = ask(Request(method="GET", path=f"{API}/{PERSONS}", query=query)).object
     following = (body.get("additional_data") or {}).get("next_cursor")
     return Members(ids=[text(person["id"]) for person in body["data"]], position=text(following) or None)
+
+
+MEMBER_LISTS = MemberLists(
+    called="filter",
+    help="The number of the filter of people: the last part of its address, as in …/filter/42.",
+    pattern=r"[0-9]{1,20}",
+    page=page,
+)

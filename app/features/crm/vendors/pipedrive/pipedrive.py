@@ -24,6 +24,7 @@ from app.features.crm.vendors.exchange import FORBIDDEN, Request, Response, Send
 from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person
 from app.features.crm.vendors.pipedrive import errors, reading, records
+from app.features.crm.vendors.pipedrive.members import MEMBER_LISTS
 from app.features.crm.vendors.pipedrive.reading import API, ORGANIZATIONS, PERSONS
 from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import OWNERS_UNREADABLE, Page, optional
@@ -48,6 +49,7 @@ class Pipedrive(Crm):
     key_help = "The API token of a user: Personal preferences, API."
     key_name = "the API token of the user"
     calls_per_minute = 120
+    member_lists = MEMBER_LISTS
     company_property = records.ORGANIZATION
     property_name = r"[a-z_]{1,100}|[0-9a-f]{40}"
     mapping = MappingProxyType(

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.errors import Unreachable
 from app.features.crm.vendors.exchange import Request, text
-from app.features.crm.vendors.members import Ask, Members
+from app.features.crm.vendors.members import Ask, MemberLists, Members
 from app.features.crm.vendors.salesforce.layouts import CONTACT, LEAD
 from app.features.crm.vendors.salesforce.org import API
 
@@ -42,3 +42,12 @@ def _for_ids(soql: str) -> str:
     if not found:
         raise Unreachable("unexpected_response")
     return f"SELECT Id{_FROM}{rest}"
+
+
+MEMBER_LISTS = MemberLists(
+    called="list view",
+    help="The id of the list view: filterName in its address, as in …?filterName=00B5g00000AbCdE. "
+    "Of a report, make a list view.",
+    pattern=r"00B[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?",
+    page=page,
+)

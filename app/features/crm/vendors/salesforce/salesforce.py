@@ -21,6 +21,7 @@ from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.salesforce import accounts, errors, layouts, people, reading
 from app.features.crm.vendors.salesforce.layouts import CONTACT, LEAD
+from app.features.crm.vendors.salesforce.members import MEMBER_LISTS
 from app.features.crm.vendors.salesforce.org import API, Memory, Org
 from app.features.crm.vendors.salesforce.people import LEAD_PREFIX
 from app.features.crm.vendors.vendor import Crm, OAuth
@@ -37,6 +38,8 @@ class Salesforce(Crm):
     api_url = "https://login.salesforce.com"
     takes_token = False
     calls_per_minute = 240
+    member_lists = MEMBER_LISTS
+    lead_prefix = LEAD_PREFIX
     company_property = "AccountId"
     mapping = MappingProxyType(
         {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.exchange import Request, text
-from app.features.crm.vendors.members import Ask, Members
+from app.features.crm.vendors.members import Ask, MemberLists, Members
 
 EVERYONE = "all"
 """The name of the list of all people."""
@@ -31,3 +31,11 @@ def page(
     info = body.get("pageInfo") or {}
     following = text(info.get("endCursor")) if info.get("hasNextPage") else ""
     return Members(ids=[text(person["id"]) for person in body["data"]["people"]], position=following or None)
+
+
+MEMBER_LISTS = MemberLists(
+    called="filter",
+    help='A filter of the REST API, such as jobTitle[ilike]:"%sales%", or all for all people.',
+    pattern=r"all|[A-Za-z][^\n\r]{0,499}",
+    page=page,
+)

@@ -26,6 +26,7 @@ from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Perso
 from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.twenty import errors, reading, records
+from app.features.crm.vendors.twenty.members import MEMBER_LISTS
 from app.features.crm.vendors.vendor import Crm
 
 MAX_RECORDS = "60"
@@ -44,6 +45,7 @@ class Twenty(Crm):
     key_help = "An API key: Settings, APIs & Webhooks, Create API key."
     key_name = "the API key"
     calls_per_minute = 90
+    member_lists = MEMBER_LISTS
     company_property = "companyId"
     mapping = MappingProxyType(
         {

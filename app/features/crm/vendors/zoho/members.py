@@ -12,7 +12,7 @@ from types import MappingProxyType
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.errors import Unreachable
 from app.features.crm.vendors.exchange import NO_CONTENT, Request, text
-from app.features.crm.vendors.members import Ask, Members
+from app.features.crm.vendors.members import Ask, MemberLists, Members
 from app.features.crm.vendors.zoho.records import CONTACTS, LEADS
 
 _API = "/crm/v8"
@@ -33,3 +33,11 @@ def page(ask: Ask, list_id: str, kind: RecordKind, position: str | None) -> Memb
     if info.get("more_records") and not following:
         raise Unreachable("unexpected_response")
     return Members(ids=[text(row["id"]) for row in response.object["data"]], position=following or None)
+
+
+MEMBER_LISTS = MemberLists(
+    called="custom view",
+    help="The number of the custom view: the last part of its address, as in …/custom-view/4402",
+    pattern=r"[0-9]{1,20}",
+    page=page,
+)

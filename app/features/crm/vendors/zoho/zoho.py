@@ -34,6 +34,7 @@ from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.vendor import Crm, OAuth
 from app.features.crm.vendors.zoho import errors, reading, records
+from app.features.crm.vendors.zoho.members import MEMBER_LISTS
 from app.features.crm.vendors.zoho.records import ACCOUNT, ACCOUNTS, CONTACTS, EMAILS, LEADS
 
 API = "/crm/v8"
@@ -65,6 +66,8 @@ class Zoho(Crm):
     api_url = "https://accounts.zoho.com"
     takes_token = False
     calls_per_minute = 120
+    member_lists = MEMBER_LISTS
+    lead_prefix = records.LEAD_PREFIX
     company_property = ACCOUNT
     mapping = MappingProxyType(
         {
