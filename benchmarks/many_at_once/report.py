@@ -12,10 +12,8 @@ from benchmarks.comparison.report import table
 from benchmarks.many_at_once.scenarios import Comparison
 
 AIM = 2.0
-HEADER = [
-    *("clicks", "quiet: p50 ms", "p99", "busy: p50 ms", "p99", "ratio of p50", "of p99"),
-    *("busy: per second", "refused"),
-]
+LATENCIES = ["clicks", "quiet: p50 ms", "p99", "busy: p50 ms", "p99", "ratio of p50", "of p99"]
+HEADER = [*LATENCIES, "busy: per second", "refused"]
 
 
 def markdown(comparisons: Sequence[Comparison], minutes: float) -> str:
@@ -36,12 +34,19 @@ def as_json(comparisons: Sequence[Comparison]) -> str:
     return json.dumps([_figures(one) for one in comparisons], indent=1) + "\n"
 
 
-def _row(one: Comparison) -> list[str]:
+def latencies(one: Comparison) -> list[str]:
+    """Return the cells of `LATENCIES`."""
     times = [one.quiet.latency(0.5), one.quiet.latency(0.99), one.busy.latency(0.5), one.busy.latency(0.99)]
     return [
         one.title,
         *(f"{1000 * seconds:.1f}" for seconds in times),
         *(f"{one.ratio(share):.2f}" for share in (0.5, 0.99)),
+    ]
+
+
+def _row(one: Comparison) -> list[str]:
+    return [
+        *latencies(one),
         f"{one.busy_rate:,.0f}",
         ", ".join(f"{count:,} of status {status}" for status, count in sorted(one.refused.items())) or "0",
     ]

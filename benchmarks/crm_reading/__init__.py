@@ -1,0 +1,1 @@
+"""How long CRMs are read, beside the clicks of users: `python -m benchmarks.crm_reading`."""
