@@ -10,9 +10,7 @@ kept, so a Twenty with 100,000 people takes two hours: `--minutes` ends the wait
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,18 +28,19 @@ from benchmarks.comparison.report import table
 from benchmarks.comparison.servers import Servers
 from benchmarks.comparison.systems.product import Product
 from benchmarks.comparison.systems.system import Running, Scale, Workload, started
-from benchmarks.crm_reading.crms import CRMS, FakeCrm, playing
+from benchmarks.crm_reading import seed
+from benchmarks.crm_reading.crms import CRMS, FakeCrm
 from benchmarks.crm_reading.readings import Reading, watching
+from benchmarks.json_server import serving
 from benchmarks.many_at_once import report
 from benchmarks.many_at_once.enrichment import call
 from benchmarks.many_at_once.groups import Group, send
 from benchmarks.many_at_once.scenarios import DATABASE, Comparison
 from tools.console import echo
-from tools.services import environment, processes
+from tools.services import processes
 from tools.services.processes import ServiceError
-from tools.state import ROOT, State
+from tools.state import ROOT
 
-SEED = "benchmarks.crm_reading.seed"
 CALLERS = 8
 PAUSE = 0.25
 """Seconds between the clicks of a caller: together they use a part of the machine, as people do."""
@@ -55,7 +54,7 @@ def main(argv: list[str]) -> int:
     with processes.interruptible(), ExitStack() as stack:
         try:
             shared = stack.enter_context(servers.running(folder))
-            crms = [stack.enter_context(playing(kind(options.records))) for kind in CRMS]
+            crms = [stack.enter_context(serving(kind(options.records))) for kind in CRMS]
             text, is_right = _measure(shared, crms, options)
         except (ServiceError, KeyboardInterrupt) as error:
             echo(str(error) or "Interrupted.")
@@ -137,12 +136,7 @@ def _connect(shared: Servers, product: Product, running: Running, readings: Sequ
         }
         for one in readings
     ]
-    state = State.open(shared.folder / product.name)
-    env = environment.for_children(state, product.env, redis_url=product.env["REDIS_URL"])
-    command = [sys.executable, "-m", SEED, json.dumps(wanted)]
-    completed = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)  # noqa: S603 -- this package
-    if completed.returncode:
-        raise ServiceError(f"The CRMs could not be connected:\n{completed.stderr}")
+    seed.connect(shared, product, wanted)
 
 
 def _change(running: Running, readings: Sequence[Reading], changes: int) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http import HTTPStatus
 from typing import Any, ClassVar
-from urllib.parse import parse_qs, urlsplit
+
+from benchmarks.json_server import JsonServer
 
 PEOPLE_OF_A_COMPANY = 20
 SCATTER = 7919
@@ -18,23 +16,15 @@ SCATTER = 7919
 _CREATED = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class FakeCrm(ThreadingHTTPServer):
-    """A CRM with people 1 to `records`; `moved` is the person who has another address since `moved_at`."""
+class FakeCrm(JsonServer):
+    """A CRM with people 1 to `records`; `moved` is who has another address, which one, and since when."""
 
     vendor: ClassVar[str]
-    daemon_threads = True
-    request_queue_size = 64
 
     def __init__(self, records: int) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__()
         self.records = records
-        self.requests = 0
         self.moved: tuple[int, str, datetime] | None = None
-
-    @property
-    def url(self) -> str:
-        """The address of the CRM."""
-        return f"http://127.0.0.1:{self.server_port}"
 
     def move(self, number: int, address: str) -> None:
         """Change the address of a person now."""
@@ -61,8 +51,18 @@ class FakeCrm(ThreadingHTTPServer):
         """Return the number of a person's company."""
         return number * SCATTER % max(1, self.records // PEOPLE_OF_A_COMPANY)
 
-    def answer(self, path: str, query: dict[str, str]) -> dict[str, Any]:
-        """Return the answer to a request; what a search asks for is not read, it is always the changes."""
+    def answer(
+        self,
+        method: str,  # noqa: ARG002 -- the path says what is asked
+        path: str,
+        query: Mapping[str, str],
+        body: Mapping[str, Any],  # noqa: ARG002 -- a search is always for the changes
+    ) -> tuple[HTTPStatus, object]:
+        """Return what is asked for."""
+        return HTTPStatus.OK, self.found(path, query)
+
+    def found(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return what is asked for."""
         raise NotImplementedError
 
 
@@ -71,7 +71,7 @@ class HubSpot(FakeCrm):
 
     vendor = "hubspot"
 
-    def answer(self, path: str, query: dict[str, str]) -> dict[str, Any]:
+    def found(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
         """Return contacts, or a list of nobody for what else is asked."""
         if path.endswith("/search"):
             return {"results": [self._contact(number) for number in self.changed()]}
@@ -107,7 +107,7 @@ class Salesforce(FakeCrm):
     _LIMIT = re.compile(r" LIMIT (\d+)$")
     _PREFIXES: ClassVar[dict[str, str]] = {"Contact": "003", "Lead": "00Q"}
 
-    def answer(self, path: str, query: dict[str, str]) -> dict[str, Any]:
+    def found(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
         """Return the rows of a query; nothing is said of the tables."""
         if not path.endswith("/query"):
             return {"fields": []}
@@ -151,7 +151,7 @@ class Twenty(FakeCrm):
 
     vendor = "twenty"
 
-    def answer(self, path: str, query: dict[str, str]) -> dict[str, Any]:
+    def found(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
         """Return people, or the companies or owners with these ids."""
         if path.endswith("/people"):
             return self._people(query)
@@ -161,7 +161,7 @@ class Twenty(FakeCrm):
         members = [{"id": one, "name": {"firstName": "Kim", "lastName": "Example"}} for one in ids]
         return self._page("workspaceMembers", members, None)
 
-    def _people(self, query: dict[str, str]) -> dict[str, Any]:
+    def _people(self, query: Mapping[str, str]) -> dict[str, Any]:
         if "updatedAt[gte]" in query.get("filter", ""):
             return self._page("people", [self._person(number) for number in self.changed()], None)
         after = int(query.get("starting_after", "0"))
@@ -196,40 +196,3 @@ class Twenty(FakeCrm):
 
 
 CRMS: tuple[type[FakeCrm], ...] = (HubSpot, Salesforce, Twenty)
-
-
-@contextmanager
-def playing(crm: FakeCrm) -> Iterator[FakeCrm]:
-    """Answer requests as long as the block runs."""
-    with crm:
-        threading.Thread(target=crm.serve_forever, daemon=True).start()
-        try:
-            yield crm
-        finally:
-            crm.shutdown()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: FakeCrm
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self._answer()
-
-    def _answer(self) -> None:
-        url = urlsplit(self.path)
-        query = {name: values[0] for name, values in parse_qs(url.query).items()}
-        self.server.requests += 1
-        content = json.dumps(self.server.answer(url.path, query)).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the method's signature
-        """Print nothing."""
