@@ -35,10 +35,10 @@ def may_have(claim: Claim, known: KnownPerson) -> bool:
     """Return whether the workspace's own systems are searched for the job.
 
     They are not if the caller does without, if the person is barred, and if the workspace owns what is
-    requested.
+    requested; nor if the job looked behind what the workspace is told: that is told by a sale only.
     """
     is_owned = known.owned and known.has_fresh_value
-    return claim.request.get(USE_OWN_RECORDS, True) and not (known.is_barred or is_owned)
+    return claim.request.get(USE_OWN_RECORDS, True) and not (known.is_barred or known.is_sold or is_owned)
 
 
 def find_all(

@@ -90,7 +90,7 @@ def assess(
         return replace(known, is_hidden=False)  # told by what is not hidden
     whole = stored(is_sale=True)
     if _is_sold(known, whole, offer):
-        return replace(whole, is_hidden=True, is_sold=True, looked_up=known.looked_up)
+        return replace(whole, is_hidden=True, is_sold=True)
     # A purpose is required of the unknown and of the hidden alike, wherever it is required of some people.
     needs_purpose = session.settings.purpose_rule.is_set if known.contact is None else known.needs_purpose
     return replace(known, suppressed=whole.suppressed, exclusion=whole.exclusion, needs_purpose=needs_purpose)

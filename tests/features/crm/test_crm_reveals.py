@@ -482,14 +482,18 @@ def test_of_an_address_above_the_limits_the_crm_is_not_asked(harness: WorkerHarn
     assert [item["phones"] for item in answer["result"]["items"]] == [[], []]
 
 
-def test_what_only_a_hidden_address_leads_to_is_sold(harness: WorkerHarness) -> None:
+@pytest.mark.parametrize(
+    "named", [{}, {"full_name": "Ada Lovelace", "company_domain": "navy.example"}], ids=["alone", "named"]
+)
+def test_what_only_a_hidden_address_leads_to_is_sold(harness: WorkerHarness, named: dict[str, str]) -> None:
     with harness.database.transaction() as session:
         contact = a_contact(session, None)
         an_email(session, contact, "ada@acme.com")
         a_phone(session, contact, "+442079460018")
-    fill(harness, {"emails": ["ada@acme.com"], "phones": [NUMBER]})
+    ada = {"name": "Ada Lovelace", "domain": "navy.example", "emails": ["ada@acme.com"]}
+    fill(harness, ada | {"phones": [NUMBER]})
     use(harness, one=MISS)
-    items = [{"subject": {"email": "ada@acme.com"}}, {"subject": {"email": "bob@acme.com"}}]
+    items = [{"subject": named | {"email": address}} for address in ("ada@acme.com", "bob@acme.com")]
 
     answer = harness.run_enrichment(harness.submit_enrichment(*items, fields=("phone",), price=2))
 
