@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.features.crm import connections, credential_checks, mapping, properties
 from app.features.crm.connections import ConnectionStatus, Credentials, CrmConnection
 from app.features.crm.index import crm_index
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.schemas import NewConnection, crm_named
 from app.infra.database import database_clock
 from app.infra.database.session import Session
@@ -74,6 +76,8 @@ def change(connection_id: str, changes: Mapping[str, Any]) -> tuple[CrmConnectio
         if "mapping" in changes or "constants" in changes:
             chosen = changes.get("mapping", connection.mapping)
             _change_mapping(session, connection, chosen, changes.get("constants", connection.constants))
+        if "new_people" in changes:
+            _create_as(session, connection, changes["new_people"], now=now)
         if "excluded_stages" in changes:
             stages = list(dict.fromkeys(changes["excluded_stages"]))
             connections.exclude_stages(session, connection, stages, account_id=admin.account_id, now=now)
@@ -90,8 +94,10 @@ def change(connection_id: str, changes: Mapping[str, Any]) -> tuple[CrmConnectio
     return connection, False
 
 
-def change_mapping(connection_id: str, chosen: Mapping[str, str], constants: Mapping[str, str]) -> None:
-    """Change the mapping and the constants.
+def change_mapping(
+    connection_id: str, chosen: Mapping[str, str], constants: Mapping[str, str], new_people: RecordKind
+) -> None:
+    """Change the mapping, the constants, and as what new people are created.
 
     Raises:
         ValidationFailed: a property of them is not valid.
@@ -101,6 +107,7 @@ def change_mapping(connection_id: str, chosen: Mapping[str, str], constants: Map
         admin = admin_caller(session)
         connection = connections.get(session, admin.workspace_id, connection_id, lock=True)
         _change_mapping(session, connection, chosen, constants)
+        _create_as(session, connection, new_people, now=database_clock.value(session))
     log.info("crm connection changed", account=admin.account_id, connection=connection_id)
 
 
@@ -188,6 +195,18 @@ def _change_mapping(
     errors = _mistakes(session, connection, *former)
     if errors:
         raise ValidationFailed(errors=errors)
+
+
+def _create_as(session: Session, connection: CrmConnection, new_people: RecordKind, *, now: datetime) -> None:
+    """Change as what new people are created; with the check, the properties of these records are read."""
+    if new_people == connection.new_people:
+        return
+    crm = crm_named(connection.vendor)
+    if not crm.creates_leads:
+        detail = f"New people can be contacts only in {crm.title}."
+        raise ValidationFailed(errors=(FieldError("/new_people", detail),))
+    connections.create_as(session, connection, new_people)
+    connections.check(session, connection, now=now)
 
 
 def _mistakes(

@@ -23,6 +23,7 @@ from app.engine.exclusions import exclusions
 from app.engine.work import items, specs
 from app.engine.work.items import NewItem
 from app.engine.work.specs import WorkSpec
+from app.features.crm.index.crm_people import RecordKind
 from app.infra.crypto import encryption
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
@@ -76,7 +77,8 @@ class CrmConnection(Base):
     """A workspace's access to one CRM.
 
     `base_url` is null unless every workspace has its own. `mapping` has the property of each field, and
-    `constants` the value of each property that is the same for all people. `account` is the account of the
+    `constants` the value of each property that is the same for all people; `new_people` is the `RecordKind`
+    of those whom pushes create. `account` is the account of the
     CRM to which the credentials belong: null before the CRM was asked, empty if it does not say it.
     `resume_at` is when the CRM's rate limit permits the next request. Whoever has one of the
     `excluded_stages` in the CRM is excluded; it is null without any.
@@ -91,6 +93,7 @@ class CrmConnection(Base):
     credentials: Mapped[bytes]
     mapping: Mapped[dict[str, Any]]
     constants: Mapped[dict[str, Any]]
+    new_people: Mapped[str]
     excluded_stages: Mapped[list[Any] | None]
     status: Mapped[str]
     error: Mapped[str | None]
@@ -160,6 +163,7 @@ def create(
         credentials=_encrypted(session, workspace_id, connection_id, credentials),
         mapping=dict(mapping),
         constants={},
+        new_people=RecordKind.CONTACT.value,
         status=(ConnectionStatus.AUTHORIZING if is_pending else ConnectionStatus.CHECKING).value,
         created_by=account_id,
         created_at=now,
@@ -211,6 +215,12 @@ def change_mapping(
     if (mapping, constants) == (connection.mapping, connection.constants):
         return
     connection.mapping, connection.constants = dict(mapping), dict(constants)
+    _record(session, Action.CRM_MAPPING, connection)
+
+
+def create_as(session: Session, connection: CrmConnection, new_people: RecordKind) -> None:
+    """Have pushes create records of this kind of people whom the CRM does not have."""
+    connection.new_people = new_people.value
     _record(session, Action.CRM_MAPPING, connection)
 
 

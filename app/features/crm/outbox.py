@@ -33,6 +33,7 @@ from app.features.crm.connections import (
     CrmConnection,
     reading_id,
 )
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.pushes import PushItem
 from app.features.crm.vendors.properties import Property
 from app.infra.crypto.encryption import Undecryptable
@@ -51,6 +52,7 @@ class Turn:
     base_url: str | None
     mapping: Mapping[str, str]
     constants: Mapping[str, str]
+    new_people: RecordKind
     credentials: Credentials
     is_checked: bool
     account: str | None
@@ -84,6 +86,7 @@ def begin(session: Session, connection_id: str, *, now: Moment) -> Turn | None:
         base_url=connection.base_url,
         mapping=connection.mapping,
         constants=connection.constants,
+        new_people=RecordKind(connection.new_people),
         credentials=credentials,
         is_checked=connection.status == ConnectionStatus.CONNECTED,
         account=connection.account,

@@ -14,6 +14,7 @@ from app.domain.ids import EXAMPLES
 from app.domain.normal.webhook_addresses import parse_target
 from app.features.crm import mapping
 from app.features.crm.connections import ConnectionStatus, CrmConnection
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.index.readings import MAX_STAGES
 from app.features.crm.plan import Action
 from app.features.crm.pushes import PushItem, PushOutcome
@@ -159,6 +160,18 @@ class NewConnectionSchema(StrictSchema):
         return NewConnection(**data)
 
 
+def _new_people_field(**options: Any) -> fields.Enum[RecordKind]:
+    return fields.Enum(
+        RecordKind,
+        by_value=True,
+        metadata={
+            "example": RecordKind.CONTACT.value,
+            "description": "What pushes create of people whom the CRM does not have; leads in Salesforce.",
+        },
+        **options,
+    )
+
+
 def _stages_field(**options: Any) -> fields.List[Any]:
     return fields.List(
         fields.String(validate=validate.Length(min=1, max=MAX_STAGE)),
@@ -175,6 +188,7 @@ class ConnectionChangeSchema(StrictSchema):
 
     mapping = _mapping_field()
     constants = _constants_field()
+    new_people = _new_people_field()
     excluded_stages = _stages_field(validate=validate.Length(max=MAX_STAGES))
     token = NonBlankString(2000, metadata={"example": "pat-eu1-…"})
 
@@ -234,6 +248,7 @@ class ConnectionSchema(ResponseSchema):
     )
     mapping = _mapping_field(required=True)
     constants = _constants_field(required=True)
+    new_people = _new_people_field(required=True)
     excluded_stages = _stages_field(required=True)
     created_by = fields.String(required=True, allow_none=True, metadata={"example": EXAMPLES["acc"]})
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})

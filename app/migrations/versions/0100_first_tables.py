@@ -1268,6 +1268,7 @@ def _create_crm_connections() -> None:
         sa.Column("credentials", sa.LargeBinary(), nullable=False),
         sa.Column("mapping", JSON, nullable=False),
         sa.Column("constants", JSON, nullable=False),
+        sa.Column("new_people", sa.String(), nullable=False),
         sa.Column("excluded_stages", JSON),
         sa.Column("status", sa.String(), nullable=False),
         sa.Column("error", sa.String()),

@@ -19,6 +19,7 @@ from app.engine.accounts.accounts import Account, Role
 from app.engine.audit_log.entries import PendingEntry
 from app.features.crm import connections, properties
 from app.features.crm.connections import CrmConnection
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.mapping import MAX_CONSTANTS
 from app.features.crm.vendors.properties import MAX_OPTIONS, Property
 from app.infra import clock
@@ -202,6 +203,54 @@ def test_a_constant_and_a_mapped_custom_field_are_written_to_a_new_contact(harne
     assert (item.outcome, item.actions["LeadSource"]) == ("created", "fill")
 
 
+def create_leads(harness: CrmHarness) -> FakeSalesforce:
+    """Have new people created as leads; return the org."""
+    assert isinstance(harness.crm, FakeSalesforce)
+    with harness.database.transaction() as session:
+        connection = connections.get(session, harness.workspace_id, harness.connection_id, lock=True)
+        connections.create_as(session, connection, RecordKind.LEAD)
+    return harness.crm
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_new_people_can_become_leads_with_their_company_and_record_type(harness: CrmHarness) -> None:
+    org = create_leads(harness)
+    fix(harness, RecordTypeId="012L", LeadSource="Contact lookup")
+    contact_id = harness.owned_contact()
+
+    [first] = harness.pushed(contact_id)
+    harness.change(contact_id, title="Chief Engineer")
+    [second] = harness.pushed(contact_id)
+
+    [lead] = org.leads.values()
+    expected = {"Company": "Acme Engines", "RecordTypeId": "012L", "LeadSource": "Contact lookup"}
+    assert lead.items() >= (expected | {"Title": "Chief Engineer"}).items()
+    assert (first.outcome, second.outcome, org.people, org.companies) == ("created", "updated", {}, {})
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_a_contact_stays_one_although_new_people_become_leads(harness: CrmHarness) -> None:
+    org = create_leads(harness)
+    org.people["003A"] = {"Email": "ada@acme.com", "LastName": "Lovelace"}
+    fix(harness, RecordTypeId="012L", LeadSource="Contact lookup")
+
+    [item] = harness.pushed(harness.owned_contact())
+
+    assert (item.outcome, org.leads) == ("updated", {})
+    assert "RecordTypeId" not in org.people["003A"]
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_the_properties_of_leads_are_read_if_new_people_become_leads(harness: CrmHarness) -> None:
+    org = create_leads(harness)
+    describe(harness, DESCRIBED["salesforce"])
+    org.described["Lead"] = [{"name": "Rating__c", "label": "Rating", "type": "string"}]
+
+    harness.turn()
+
+    assert [*known(harness)] == [SOURCE, LEVEL, ID, "Rating__c"]
+
+
 @pytest.mark.parametrize("vendor", ["salesforce"])
 def test_a_lead_keeps_its_record_type_and_its_owner(harness: CrmHarness) -> None:
     assert isinstance(harness.crm, FakeSalesforce)
@@ -329,6 +378,37 @@ def test_an_entry_that_was_there_before_is_not_refused(admin: SignedInUser, conn
     )
 
     assert response.status_code == 200
+
+
+def a_connection(admin: SignedInUser, vendor: str) -> str:
+    with admin.database.transaction() as session:
+        return a_crm(session, admin.workspace_id, vendor, mapping={"email": "Email"}).id
+
+
+def test_that_new_people_become_leads_is_stored_and_audited_once(admin: SignedInUser) -> None:
+    chosen_id = a_connection(admin, "salesforce")
+
+    shown = [post(admin, chosen_id, new_people=kind).get_json() for kind in ("contact", "lead", "lead")]
+
+    assert [one["connection"]["new_people"] for one in shown] == ["contact", "lead", "lead"]
+    assert shown[1]["connection"]["status"] == "checking"
+    assert changes(admin) == [chosen_id]
+
+
+def test_leads_are_refused_where_they_cannot_be_created(admin: SignedInUser) -> None:
+    response = post(admin, a_connection(admin, "hubspot"), new_people="lead")
+
+    assert response.get_json()["errors"] == [
+        {"pointer": "/new_people", "detail": "New people can be contacts only in HubSpot."}
+    ]
+
+
+def test_the_page_has_the_choice_of_new_people(admin: SignedInUser, browser: Visitor) -> None:
+    chosen_id = a_connection(admin, "salesforce")
+
+    page = browser.send(f"/crm/connections/{chosen_id}/mapping", email="Email", new_people="lead")
+
+    assert 'value="lead" checked' in page.text
 
 
 def test_more_options_than_fit_into_a_sentence_are_counted(admin: SignedInUser, connection_id: str) -> None:

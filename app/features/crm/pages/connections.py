@@ -8,6 +8,7 @@ from app.domain.errors import ValidationFailed
 from app.features.crm import connection_changes, connections, properties, pushes, sentences
 from app.features.crm.connections import CrmConnection
 from app.features.crm.index import readings
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.mapping import MAX_CONSTANTS
 from app.features.crm.schemas import NewConnection, NewConnectionSchema, crm_named
 from app.features.crm.vendors import registry
@@ -76,8 +77,9 @@ def change_mapping(connection_id: str) -> Response:
         for number in range(MAX_CONSTANTS)
         if (name := forms.text(f"constant_{number}"))
     }
+    new_people = RecordKind.LEAD if forms.text("new_people") == RecordKind.LEAD else RecordKind.CONTACT
     try:
-        connection_changes.change_mapping(connection_id, chosen, constants)
+        connection_changes.change_mapping(connection_id, chosen, constants, new_people)
     except ValidationFailed as problem:
         details = " ".join(error.detail for error in problem.errors)
         return _show(connection_id, 422, chosen=chosen, constants=constants, error=details)

@@ -43,7 +43,7 @@ class CrmTurn:
 
     def __init__(self, database: Database, crm: Crm, turn: Turn, client: WebhookClient) -> None:
         self._database = database
-        self._crm = crm.for_turn()
+        self._crm = crm.for_turn(turn.new_people)
         self._turn = turn
         self._credentials = turn.credentials
         self._granted_account: str | None = None

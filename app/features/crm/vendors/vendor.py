@@ -53,11 +53,12 @@ class OAuth:
 class Crm:
     """Base class of the vendors.
 
-    `mapping` is the default property of each field. `company_property` is the property that holds the id of
-    the company's record, for CRMs where the company is not a text. `needs_url` states whether each workspace
-    has an address of its own, as with self-hosted CRMs. `calls_per_minute` is the rate at which it is called.
-    `key_help` says where a token is found, `key_name` is what the CRM calls it in a sentence.
-    `property_name` is the regular expression of the names of properties.
+    `creates_leads` states whether new people may be leads. `mapping` is the default property of each field.
+    `company_property` is the property that holds the id of the company's record, for CRMs where the company
+    is not a text. `needs_url` states whether each workspace has an address of its own, as with self-hosted
+    CRMs. `calls_per_minute` is the rate at which it is called. `key_help` says where a token is found,
+    `key_name` is what the CRM calls it in a sentence. `property_name` is the regular expression of the names
+    of properties.
     """
 
     name: ClassVar[str]
@@ -70,6 +71,7 @@ class Crm:
     calls_per_minute: ClassVar[int]
     member_lists: ClassVar[MemberLists]
     lead_prefix: ClassVar[str | None] = None
+    creates_leads: ClassVar[bool] = False
     mapping: ClassVar[Mapping[CrmField, str]]
     company_property: ClassVar[str | None] = None
     property_name: ClassVar[str] = r"[A-Za-z][A-Za-z0-9_]{0,99}(\.[A-Za-z][A-Za-z0-9_]{0,99})?"
@@ -81,6 +83,7 @@ class Crm:
 
     def __init__(self, access: CrmAccess) -> None:
         self.access = access
+        self.new_people = RecordKind.CONTACT
         self.base_url = (access.base_url or self.api_url).rstrip("/")
 
     @property
@@ -106,9 +109,14 @@ class Crm:
         """Return whether a new token may be accepted instead of the one that was sent."""
         return response.status == UNAUTHORIZED
 
-    def for_turn(self) -> Self:
-        """Return the CRM for one turn with one connection, whose properties it may remember."""
-        return type(self)(self.access)
+    def for_turn(self, new_people: RecordKind = RecordKind.CONTACT) -> Self:
+        """Return the CRM for one turn with one connection, whose properties it may remember.
+
+        `new_people` is what is created of people whom the CRM does not have.
+        """
+        turn = type(self)(self.access)
+        turn.new_people = new_people
+        return turn
 
     def record_url(
         self, base_url: str | None, account: str | None, kind: RecordKind, crm_id: str

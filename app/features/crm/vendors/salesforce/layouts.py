@@ -36,7 +36,7 @@ def layout(org: Org, mapping: Mapping[str, str], table: str) -> dict[str, str]:
     """
     columns = org.columns(table)
     names = {field: _OF_LEADS.get(name, name) if table == LEAD else name for field, name in mapping.items()}
-    if table == LEAD:  # the record types of leads are others
+    if table != org.new_table:  # the record types of contacts and of leads are different ones
         names = {field: name for field, name in names.items() if name != RECORD_TYPE}
     country = f"{names.get(CrmField.COUNTRY)}{_CODE}"
     return names | ({CrmField.COUNTRY.value: country} if country in columns else {})
@@ -48,7 +48,8 @@ def visible(org: Org, mapping: Mapping[str, str], table: str) -> list[str]:
 
 
 def properties(org: Org) -> list[Property]:
-    """Return the columns of contacts; a lead has most of them, too."""
+    """Return the columns of contacts, which leads have by other names; and those of leads if they are new."""
+    columns = {**org.columns(CONTACT), **(org.columns(LEAD) if org.new_table == LEAD else {})}
     return [
         Property(
             name=name,
@@ -56,7 +57,7 @@ def properties(org: Org) -> list[Property]:
             is_writable=column.is_creatable or column.is_updatable,
             options=column.options if column.is_restricted and len(column.options) <= MAX_OPTIONS else (),
         )
-        for name, column in org.columns(CONTACT).items()
+        for name, column in columns.items()
     ]
 
 

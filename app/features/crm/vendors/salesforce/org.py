@@ -47,10 +47,14 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Org:
-    """Reads an org; `ask` sends a request and raises an error for a response that is none."""
+    """Reads an org; `ask` sends a request and raises an error for a response that is none.
+
+    `new_table` is the table of new people.
+    """
 
     ask: Callable[[Request], Response]
     memory: Memory
+    new_table: str
 
     def columns(self, table: str) -> Mapping[str, Column]:
         """Return the columns of a table; none if the user may not describe it."""

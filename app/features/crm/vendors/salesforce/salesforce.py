@@ -40,6 +40,7 @@ class Salesforce(Crm):
     calls_per_minute = 240
     member_lists = MEMBER_LISTS
     lead_prefix = LEAD_PREFIX
+    creates_leads = True
     company_property = "AccountId"
     mapping = MappingProxyType(
         {
@@ -87,7 +88,7 @@ class Salesforce(Crm):
         self._org(send).rows(CONTACT, ["Id"], "Id != null", limit=1)
 
     def properties(self, send: Send) -> list[Property]:
-        """Describe contacts."""
+        """Describe contacts, and leads if new people are leads."""
         return layouts.properties(self._org(send))
 
     def account(self, send: Send, token: str) -> str | None:
@@ -123,12 +124,14 @@ class Salesforce(Crm):
         self, send: Send, mapping: Mapping[str, str], person: Person, record: CrmRecord | None
     ) -> Wanted:
         """Return the values in the columns of the record's table."""
-        table = LEAD if record is not None and record.id.startswith(LEAD_PREFIX) else CONTACT
+        is_lead = record is not None and record.id.startswith(LEAD_PREFIX)
+        table = LEAD if is_lead or (record is None and self._new_table == LEAD) else CONTACT
         return layouts.wanted(self._org(send), mapping, table, person, is_new=record is None)
 
     def create(self, send: Send, values: Mapping[str, str]) -> CrmRecord:
-        """Create the contact; Salesforce returns its id only."""
-        return CrmRecord(self._create(send, CONTACT, values))
+        """Create the contact or the lead; Salesforce returns its id only."""
+        prefix = LEAD_PREFIX if self._new_table == LEAD else ""
+        return CrmRecord(prefix + self._create(send, self._new_table, values))
 
     def update(self, send: Send, record_id: str, values: Mapping[str, str]) -> CrmRecord:
         """Write these fields; Salesforce returns nothing."""
@@ -154,8 +157,12 @@ class Salesforce(Crm):
         errors.raise_for(response)
         return super().raise_for_status(response)
 
+    @property
+    def _new_table(self) -> str:
+        return LEAD if self.new_people is RecordKind.LEAD else CONTACT
+
     def _org(self, send: Send) -> Org:
-        return Org(lambda request: self.raise_for_status(send(request)), self._memory)
+        return Org(lambda request: self.raise_for_status(send(request)), self._memory, self._new_table)
 
     def _create(self, send: Send, table: str, values: Mapping[str, str]) -> str:
         path = f"{API}/sobjects/{table}"
