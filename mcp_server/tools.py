@@ -52,7 +52,8 @@ class Tools:
         """Find out what is stored about people, with contact data masked. Free, and no provider is asked.
 
         `results` has one entry for each person, in order. `available` lists what can be revealed, and
-        `revealed` what the workspace already owns; `crm` has the person's records in the workspace's CRM.
+        `revealed` what the workspace already owns; `crm` and `address_books` have the person's records
+        in the workspace's CRM and in its address books.
         """
         api = self.calls.api(context)
         response = await api.post("/api/ext/lookup", {"subjects": [_sent(person) for person in people]})

@@ -36,6 +36,7 @@ def test_a_single_subject_gets_a_single_result(user: SignedInUser) -> None:
         "suppressed",
         "saved",
         "excluded",
+        "address_books",
         "crm",
     ]
     assert (body["outcome"], body["contact"]["id"]) == ("matched", ada.id)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from address_book_support import a_book, cards
+from jobs_support import at_once
 from sqlalchemy import func, select
 from worker_harness import WorkerHarness, worker_harness
 
@@ -62,6 +63,13 @@ def stored(harness: WorkerHarness) -> tuple[int, int]:
 def is_due(harness: WorkerHarness, book_id: str) -> bool:
     with harness.database.reading() as session:
         return session.scalar(select(WorkItem.due_at).where(WorkItem.id == book_id)) is not None
+
+
+def test_a_file_that_is_sent_twice_at_once_is_one_book(harness: WorkerHarness) -> None:
+    ids = at_once(4, lambda _number: sent(harness, cards("Ada Ray")))
+
+    assert len(set(ids)) == 1
+    assert stored(harness) == (0, 1)
 
 
 def test_a_file_is_read_in_batches(harness: WorkerHarness) -> None:
