@@ -12,8 +12,10 @@ from stored_support import a_company, a_contact, an_email
 from app.domain.normal.names.name_keys import person_key
 from app.domain.records.person_matcher import PersonMatcher
 from app.engine.contacts.contacts import Contact
+from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.privacy import erasure, person_data, reencryption
+from app.engine.contacts.suppressions.suppressions import ERASED
+from app.engine.privacy import erased_people, erasure, person_data, reencryption
 from app.engine.privacy.erasure import ErasurePlan
 from app.features.address_books import books, personal_data, readings
 from app.features.address_books.books import SentFile
@@ -25,6 +27,7 @@ from app.features.address_books.tables import (
     AddressBookPerson,
 )
 from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Database
 from app.infra.database.session import Session
 
 PROFILE = "https://www.linkedin.com/in/ada-lovelace"
@@ -104,3 +107,15 @@ def test_an_erasure_waits_for_workers_that_read_a_file(session: Session, workspa
     readings.await_writers(session)
 
     assert personal_data.find(session, PersonMatcher()).rows == 0
+
+
+def test_an_erased_person_who_came_back_with_a_backup_is_erased_again(database: Database) -> None:
+    with database.transaction() as session:
+        a_book(session, a_workspace(session), ADA, BOB)
+        suppressions.suppress(session, [EMAIL], reason=ERASED, now=NOW)
+
+    erased = erased_people.erase_again(database)
+
+    with database.reading() as session:
+        left = [row.person["name"] for row in session.scalars(select(AddressBookPerson))]
+    assert (erased["address_book_people"], left) == (1, ["Bob Ray"])
