@@ -25,6 +25,7 @@ def a_book(
     session.execute(delete(AddressBookFile).where(AddressBookFile.book_id == book.id))
     found = [BookPerson(**fields).normal() for fields in entries]
     book.status, book.people = BookStatus.READY.value, people.store(session, book, book.revision, found)
+    book.read_at = NOW
     session.flush()
     return book
 

@@ -1,4 +1,8 @@
-"""The entries about people in the address books of their workspace, which are its own and cost nothing."""
+"""The entries about people in the address books of their workspace, which are its own and cost nothing.
+
+Most exports do not say when an entry was changed. It is then as new as its file, as a row without a date is
+in an import: the workspace sent it.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +53,6 @@ def _record(match: BookMatch, *, certain: bool) -> OwnRecord:
         title=match.title,
         emails=match.person.emails,
         phones=match.person.phones,
-        changed_at=match.person.changed_at,
+        changed_at=match.person.changed_at or match.read_at,
         is_certain=certain,
     )

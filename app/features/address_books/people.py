@@ -30,10 +30,14 @@ class BookPerson(RecordedPerson):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BookMatch:
-    """A person in an address book, and what they were recognized by, the most certain first."""
+    """A person in an address book, and what they were recognized by, the most certain first.
+
+    `read_at` is when the file of the book was read.
+    """
 
     book_id: str
     title: str
+    read_at: datetime | None
     person: BookPerson = field(repr=False)
     matched_on: Sequence[str]
 
@@ -47,6 +51,7 @@ class _Found(NamedTuple):
     person: dict[str, Any]
     book_id: str
     title: str
+    read_at: datetime | None
 
 
 def person_of(changed_at: datetime | None, values: Mapping[str, Any]) -> BookPerson:
@@ -98,7 +103,9 @@ def find(session: Session, people: Sequence[LookedUp]) -> list[list[BookMatch]]:
 
 def _match(row: _Found, matched_on: Sequence[str]) -> BookMatch:
     person = person_of(row.changed_at, row.person)
-    return BookMatch(book_id=row.book_id, title=row.title, person=person, matched_on=matched_on)
+    return BookMatch(
+        book_id=row.book_id, title=row.title, read_at=row.read_at, person=person, matched_on=matched_on
+    )
 
 
 def _find(dialect: str) -> Select[Any]:
@@ -110,6 +117,7 @@ def _find(dialect: str) -> Select[Any]:
             key.matched_on,
             *(person[name] for name in ("id", "changed_at", "person", "book_id")),
             book.title,
+            book.read_at,
         )
         .join(AddressBookPerson.__table__, person.id == key.record_id)
         .join(AddressBook.__table__, book.id == person.book_id)
