@@ -11,7 +11,7 @@ PhoneType = Literal["mobile", "direct", "work", "hq", "other"]
 MinStatus = Literal["valid", "accept_all", "any"]
 EnrichedField = Literal["profile", "email", "phone", "company"]
 Known = Literal["email", "phone"]
-SkipSource = Literal["crm", "owned"]
+SkipSource = Literal["address_book", "crm", "owned"]
 SkipCondition = Literal["in_source", "has_field"]
 MaxAge = Annotated[
     int | None, Field(ge=1, le=3650, description="Ask providers if the stored value is older, in days.")
@@ -25,13 +25,13 @@ Purpose = Annotated[
 ]
 UseOwnRecords = Annotated[
     bool | None,
-    Field(description="False: buy values even if the workspace's own CRM has them, verified and free."),
+    Field(description="False: buy values even if the workspace's own CRM or address book has them, free."),
 ]
 Skip = Annotated[
     list[SkipSource] | None,
     Field(
-        description="Leave out people whom the workspace has already: crm (in its CRM), owned (it owns all "
-        "requested values), or both."
+        description="Leave out people whom the workspace has already: address_book and crm (in these), owned "
+        "(it owns all requested values)."
     ),
 ]
 SkipWhen = Annotated[

@@ -26,6 +26,7 @@ from typing import Any
 
 from rich.console import Console
 
+from benchmarks._json_server import serving
 from benchmarks.comparison import servers
 from benchmarks.comparison.people import person
 from benchmarks.comparison.report import table
@@ -34,7 +35,6 @@ from benchmarks.comparison.systems.product import Product
 from benchmarks.comparison.systems.system import Scale, started
 from benchmarks.crm_list.portal import Portal
 from benchmarks.crm_reading import seed
-from benchmarks.json_server import serving
 from benchmarks.many_at_once.enrichment import call
 from tools.console import echo
 from tools.services import processes

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
-from benchmarks.json_server import JsonServer
+from benchmarks._json_server import JsonServer
 
 _CONTACT = re.compile(r"/crm/v3/objects/contacts/(\d+)$")
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from benchmarks._json_server import serving
 from benchmarks.comparison import servers
 from benchmarks.comparison.progress import Progress
 from benchmarks.comparison.report import table
@@ -31,7 +32,6 @@ from benchmarks.comparison.systems.system import Running, Scale, Workload, start
 from benchmarks.crm_reading import seed
 from benchmarks.crm_reading.crms import CRMS, FakeCrm
 from benchmarks.crm_reading.readings import Reading, watching
-from benchmarks.json_server import serving
 from benchmarks.many_at_once import report
 from benchmarks.many_at_once.enrichment import call
 from benchmarks.many_at_once.groups import Group, send

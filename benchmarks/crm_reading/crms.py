@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from benchmarks.json_server import JsonServer
+from benchmarks._json_server import JsonServer
 
 PEOPLE_OF_A_COMPANY = 20
 SCATTER = 7919

@@ -172,8 +172,8 @@ def test_the_budget_of_a_hash_lookup(
     cost = request(user, path, {"hash": WEBSITE}) + run_jobs(services)
 
     assert cost == Cost(statements, 2)
-    # The first page of leads in five seconds asks whether any workspace has connected a CRM.
-    assert poll(user) == Cost(3 if "leads" in path else 2, 0)
+    # The first page of leads in five seconds asks whether any workspace has a CRM, and an address book.
+    assert poll(user) == Cost(4 if "leads" in path else 2, 0)
 
 
 @pytest.mark.parametrize("companies", [1, 100])
@@ -208,7 +208,7 @@ def test_the_budget_of_a_lookup_does_not_depend_on_the_number_of_subjects(user: 
     subjects = [{"linkedin_url": PROFILE.format(number)} for number in range(50)]
     request(
         user, "/api/ext/lookup", {"subject": subjects[0]}
-    )  # asks whether any workspace has connected a CRM
+    )  # asks whether any workspace has a CRM, and an address book
 
     single = request(user, "/api/ext/lookup", {"subject": subjects[0]})
     batch = request(user, "/api/ext/lookup", {"subjects": subjects})
@@ -246,8 +246,8 @@ def test_the_budget_of_a_lookup_by_an_address(user: SignedInUser, people: list[C
     costs = [request(user, "/api/ext/lookup", {"subject": {"email": address}}) for address in addresses]
 
     # Whether the address may be told takes two statements, and counting a new one five and a transaction. The
-    # first asks whether any workspace has connected a CRM.
-    assert costs == [Cost(7, 0), Cost(11 if POSTGRES else 10, 1), Cost(6, 0)]
+    # first asks whether any workspace has a CRM, and an address book.
+    assert costs == [Cost(8, 0), Cost(11 if POSTGRES else 10, 1), Cost(6, 0)]
 
 
 @pytest.mark.parametrize("query", ["", "&list=Hot&sort=name"])

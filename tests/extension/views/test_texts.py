@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.errors import all_problems
-from app.domain.exclusions import Reason
+from app.domain.exclusions import CRM_STAGE, Reason
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
 from app.engine.lookups.field_requests import TYPES
@@ -49,7 +49,7 @@ FAMILIES = {
     "state": {outcome.value for outcome in Outcome} | {status.value for status in Status} - UNFINISHED,
     "kind": {kind.value.replace(".", "_") for kind in LISTED_KINDS} | {"email", "phone"},
     "type": {kind for kinds in TYPES.values() for kind in kinds},
-    "exclusion": {reason.value for reason in Reason},
+    "exclusion": {reason.value for reason in Reason} | {CRM_STAGE},
     "error": set(all_problems()) | CLIENT_CODES,
     "crm": {outcome.value for outcome in PushOutcome if not outcome.startswith("would_")}
     | {crm.name for crm in CRMS},

@@ -19,7 +19,7 @@ from worker_harness import make_services, worker_harness
 from app.domain.errors import PurposeRequired
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.enrichments.skips import OWNED, SkipRule, SkipWhen
+from app.engine.enrichments.skips import OWNED, SkipRule, SkipWhen, source_names
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.privacy import erasure, erasure_run
 from app.features.uploads import choices, work
@@ -38,8 +38,8 @@ LIST = a_list(
     header=("Name", "Work email", "Company domain"),
 )
 RECORD = "https://app.hubspot.com/contacts/4242/record/0-1/1"
-SKIP = SkipRule(("crm", OWNED))
-FILL = SkipRule(("crm", OWNED), SkipWhen.HAS_FIELD)
+SKIP = SkipRule(source_names())
+FILL = SkipRule(source_names(), SkipWhen.HAS_FIELD)
 SENTENCE = "4 people: 2 in HubSpot (1 with an address), 1 owned"
 
 
@@ -292,9 +292,9 @@ def test_an_upload_is_started_with_the_fields_of_a_choice(
     started = start(user, upload_id, skip=choice["skip"], skip_when=choice["skip_when"]).get_json()
     work.advance_upload(upload_id, services)
 
-    assert (started["skip"], started["skip_when"]) == (["crm", "owned"], "has_field")
+    assert (started["skip"], started["skip_when"]) == (list(source_names()), "has_field")
     [request] = requests(user)
-    assert (request["skip"], request["skip_when"]) == (["crm", "owned"], "has_field")
+    assert (request["skip"], request["skip_when"]) == (list(source_names()), "has_field")
 
 
 def test_without_skip_an_upload_buys_all(

@@ -29,6 +29,7 @@ OWN_CLOCK = {
     "app/engine/contacts/suppressions/suppression_journal.py": "the time of a line that has none",
     "app/engine/contacts/suppressions/suppressions.py": "the time of a line of the journal",
     "app/features/privacy_requests/pages.py": "the time on a document",
+    "app/features/address_books/work.py": "the default date of a file, which no entry has in the end",
     "app/features/backup/copies/sqlite.py": "the time in the name of a backup",
     "app/features/backup/copies/streaming.py": "compares with times that the same process wrote into names",
     "cli/lists/list_commands.py": "checks a date that an operator typed",
