@@ -184,7 +184,7 @@ class Caller:
             push = self.ask("POST", "/api/crm/pushes", body)["push"]
             path = f"/api/crm/pushes/{push['id']}"
             answer, _seconds = self.until(path, lambda one: one["push"]["status"] == "finished")
-            outcomes.update(item["outcome"] for item in answer["items"])
+            outcomes.update(answer["push"]["outcomes"])
         return outcomes, time.monotonic() - begun
 
 

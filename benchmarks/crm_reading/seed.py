@@ -58,7 +58,7 @@ def main(wanted: str) -> int:
                 vendor=one["vendor"],
                 base_url=one["url"] if crms[one["vendor"]].needs_url else None,
                 credentials=Credentials(token=secrets.token_hex()),
-                mapping={},
+                mapping=dict(crms[one["vendor"]].mapping),
                 account_id=account.id,
                 now=clock.now(),
             )

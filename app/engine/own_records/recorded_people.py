@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.companies.company_domains import company_domain, mail_company_domain
@@ -50,6 +51,11 @@ class RecordedPerson:
             company=line(self.company),
             domain=next(iter(_normal([self.domain], company_domain)), ""),
         )
+
+    def stored_values(self, *, without: Collection[str]) -> dict[str, Any]:
+        """Return the values by field, without empty ones and those that have columns of their own."""
+        names = (one.name for one in dataclasses.fields(self))
+        return {name: value for name in names if name not in without and (value := getattr(self, name))}
 
     def is_sought(self, matcher: PersonMatcher) -> bool:
         """Return whether one with the name of a sought person is nobody else: they have no other profile."""

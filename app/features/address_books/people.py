@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -73,7 +73,12 @@ def store(session: Session, book: AddressBook, revision: int, people: Sequence[B
                 "workspace_id": workspace_id,
                 "revision": revision,
                 "changed_at": person.changed_at,
-                "person": encrypted(session, AddressBookPerson.person, row_id, _values(person)),
+                "person": encrypted(
+                    session,
+                    AddressBookPerson.person,
+                    row_id,
+                    person.stored_values(without={"changed_at"}),
+                ),
             }
         )
         digests = record_keys.digests(session.keys, workspace_id, record_keys.keys_of(person))
@@ -135,8 +140,3 @@ _FOUND = Statement(_Found, _find)
 
 def _delete(session: Session, *conditions: ColumnElement[bool]) -> None:
     session.execute(delete(AddressBookPerson).where(*conditions))
-
-
-def _values(person: BookPerson) -> dict[str, Any]:
-    """Return what is stored of a person, without empty values."""
-    return {name: value for name, value in asdict(person).items() if value and name != "changed_at"}

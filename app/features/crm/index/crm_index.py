@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +20,7 @@ from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson, encrypted
 from app.infra.database.session import Session
 
+_COLUMNS = frozenset({"crm_id", "kind", "changed_at"})
 BATCH = 50_000
 """The records that are deleted in one transaction when a CRM is disconnected: about a second."""
 
@@ -93,7 +93,9 @@ def store(session: Session, connection: CrmConnection, people: Sequence[CrmPerso
                 "workspace_id": workspace_id,
                 "changed_at": person.changed_at,
                 "read_at": now,
-                "person": encrypted(session, CrmIndexRecord.person, record_id, _values(person)),
+                "person": encrypted(
+                    session, CrmIndexRecord.person, record_id, person.stored_values(without=_COLUMNS)
+                ),
             }
         )
         digests = record_keys.digests(session.keys, workspace_id, record_keys.keys_of(person))
@@ -132,9 +134,3 @@ def size(session: Session, connection_id: str) -> int:
     """Return how many records of a CRM are indexed."""
     query = select(func.count()).where(CrmIndexRecord.connection_id == connection_id)
     return session.scalars(query).one()
-
-
-def _values(person: CrmPerson) -> dict[str, Any]:
-    """Return what is stored of a person, without empty values."""
-    plain = {"crm_id", "kind", "changed_at"}
-    return {name: value for name, value in asdict(person).items() if value and name not in plain}
