@@ -8,6 +8,7 @@ from typing import Any
 from apiflask import Schema
 from marshmallow import ValidationError, fields, post_load, validate
 
+from app.domain import purposes
 from app.domain.ids import EXAMPLES
 from app.domain.kinds import Outcome
 from app.features.crm.index.crm_people import RecordKind
@@ -168,7 +169,11 @@ class ScheduleChangeSchema(StrictSchema):
     max_people = _max_people()
     monthly_credits = _monthly_credits()
     refresh_days = _refresh_days()
-    purpose = fields.String(allow_none=True, validate=validate.Length(max=40))
+    purpose = fields.String(
+        allow_none=True,
+        validate=validate.Length(max=purposes.MAX_LENGTH),
+        metadata={"example": purposes.DEFAULT[0]},
+    )
 
     @post_load
     def _change(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
