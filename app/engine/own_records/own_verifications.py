@@ -92,6 +92,16 @@ def forget(session: Session, addresses: Iterable[OwnAddress]) -> None:
     )
 
 
+def forget_of(session: Session, records: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+    """Delete the verdicts on the addresses of records: of each, the workspace and the stored values."""
+    addresses = (
+        OwnAddress(workspace_id, email)
+        for workspace_id, person in records
+        for email in person.get("emails", ())
+    )
+    forget(session, addresses)
+
+
 def purge_expired(session: Session, *, before: Moment) -> None:
     """Delete the verdicts of verifications before this time: nobody relies on them any more."""
     session.execute(delete(OwnVerification).where(OwnVerification.verified_at < before))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.companies.company_names import company_key
@@ -91,6 +91,14 @@ def digests(keys: DigestKeys, workspace_id: str, of: Iterable[Key]) -> dict[byte
         keys.digest(_PURPOSE, f"{workspace_id}\0{key.matched_on}\0{key.text}")[:_DIGEST_BYTES]: key.matched_on
         for key in of
     }
+
+
+def rows(keys: DigestKeys, workspace_id: str, record_id: str, person: Identified) -> list[dict[str, Any]]:
+    """Return the rows of a stored record's keys."""
+    return [
+        {"workspace_id": workspace_id, "digest": digest, "record_id": record_id, "matched_on": matched_on}
+        for digest, matched_on in digests(keys, workspace_id, keys_of(person)).items()
+    ]
 
 
 @lru_cache(maxsize=4096)  # parsing a name takes longer than the rest of a lookup's digests

@@ -81,11 +81,7 @@ def store(session: Session, book: AddressBook, revision: int, people: Sequence[B
                 ),
             }
         )
-        digests = record_keys.digests(session.keys, workspace_id, record_keys.keys_of(person))
-        keys += [
-            {"workspace_id": workspace_id, "digest": digest, "record_id": row_id, "matched_on": matched_on}
-            for digest, matched_on in digests.items()
-        ]
+        keys += record_keys.rows(session.keys, workspace_id, row_id, person)
     insert_all(session, AddressBookPerson, rows)
     insert_all(session, AddressBookKey, keys)
     return len(allowed)

@@ -11,7 +11,7 @@ from app.domain.records.person_matcher import PersonMatcher
 from app.engine.accounts.workspaces import Workspace
 from app.engine.mentions import mention_sources
 from app.engine.mentions.mention_sources import Source
-from app.engine.own_records import record_matches
+from app.engine.own_records import own_verifications, record_matches
 from app.engine.privacy.holdings import Export
 from app.features.address_books import people
 from app.features.address_books.tables import AddressBook, AddressBookKey, AddressBookPerson
@@ -58,7 +58,9 @@ class BookData:
         return {"address_book_people": found}
 
     def erase(self, session: Session) -> Iterable[tuple[Source, Sequence[mention_sources.Key]]]:
-        """Delete the entries with their digests, and the titles that mention the person."""
+        """Delete the entries, the verdicts on their addresses, and the titles that mention the person."""
+        entries = session.scalars(select(AddressBookPerson).where(AddressBookPerson.id.in_(self.person_ids)))
+        own_verifications.forget_of(session, ((entry.workspace_id, entry.person) for entry in entries))
         people.forget(session, self.person_ids)
         named = AddressBook.id.in_(self.book_ids)
         session.execute(update(AddressBook).where(named).values(title=AddressBook.id))

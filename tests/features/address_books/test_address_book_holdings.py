@@ -15,6 +15,8 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.contacts.suppressions.suppressions import ERASED
+from app.engine.own_records import own_verifications
+from app.engine.own_records.own_verifications import OwnVerification, Verdict
 from app.engine.privacy import erased_people, erasure, person_data, reencryption
 from app.engine.privacy.erasure import ErasurePlan
 from app.features.address_books import books, personal_data, readings
@@ -107,6 +109,18 @@ def test_an_erasure_waits_for_workers_that_read_a_file(session: Session, workspa
     readings.await_writers(session)
 
     assert personal_data.find(session, PersonMatcher()).rows == 0
+
+
+def test_the_verdicts_on_all_addresses_of_an_erased_entry_are_deleted(
+    session: Session, workspace_id: str
+) -> None:
+    a_book(session, workspace_id, {**ADA, "emails": (EMAIL.value, "ada@home.example")})
+    verdict = Verdict("valid", NOW)
+    own_verifications.store(session, workspace_id, {EMAIL.value: verdict, "ada@home.example": verdict})
+
+    erasure.erase(session, follow(session), now=NOW)
+
+    assert session.scalars(select(OwnVerification)).all() == []
 
 
 def test_an_erased_person_who_came_back_with_a_backup_is_erased_again(database: Database) -> None:

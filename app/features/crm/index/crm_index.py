@@ -98,11 +98,7 @@ def store(session: Session, connection: CrmConnection, people: Sequence[CrmPerso
                 ),
             }
         )
-        digests = record_keys.digests(session.keys, workspace_id, record_keys.keys_of(person))
-        keys += [
-            {"workspace_id": workspace_id, "digest": digest, "record_id": record_id, "matched_on": matched_on}
-            for digest, matched_on in digests.items()
-        ]
+        keys += record_keys.rows(session.keys, workspace_id, record_id, person)
     insert_all(session, CrmIndexRecord, rows)
     insert_all(session, CrmIndexKey, keys)
 

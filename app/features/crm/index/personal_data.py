@@ -15,7 +15,6 @@ from app.engine.accounts.workspaces import Workspace
 from app.engine.mentions import mention_sources
 from app.engine.mentions.mention_sources import Source
 from app.engine.own_records import own_verifications, record_matches
-from app.engine.own_records.own_verifications import OwnAddress
 from app.engine.privacy.holdings import Export
 from app.features.crm.connections import CrmConnection
 from app.features.crm.index import crm_index
@@ -66,14 +65,7 @@ class IndexedData:
     def erase(self, session: Session) -> Iterable[tuple[Source, Sequence[mention_sources.Key]]]:
         """Delete the records, and the verdicts on their addresses; their digests are deleted with them."""
         records = session.scalars(select(CrmIndexRecord).where(CrmIndexRecord.id.in_(self.record_ids)))
-        own_verifications.forget(
-            session,
-            [
-                OwnAddress(record.workspace_id, email)
-                for record in records
-                for email in record.person.get("emails", ())
-            ],
-        )
+        own_verifications.forget_of(session, ((record.workspace_id, record.person) for record in records))
         session.execute(delete(CrmIndexRecord).where(CrmIndexRecord.id.in_(self.record_ids)))
         return ()
 
