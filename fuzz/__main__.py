@@ -44,8 +44,6 @@ NEVER_SUCCEED = {
     "POST /api/uploads/{upload_id}/start": "an upload with a price",
     "GET /api/uploads/{upload_id}/result": "an upload that was read",
     "POST /api/ext/company-filter/evaluate": "a hash that a client has blinded",
-    "PUT /api/address-books/{book_id}/file": "a file of contacts for an address book",
-    "POST /api/exclusions/import": "a CSV file with columns of exclusions",
 }
 """What the operations that cannot return 2xx here would need; tests of their own show that they do."""
 LOG_FAULTS = ("unexpected error", "error outside the application", "Traceback", "level=critical")

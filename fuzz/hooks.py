@@ -15,6 +15,8 @@ from fuzz.leaks import find_leaks
 from tools import http_client
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schemathesis import AuthContext, Case, CheckContext, HookContext, Response
 
 LOGOUT = "/api/ext/logout"
@@ -26,6 +28,7 @@ TRANSPORT_HEADERS = {
 }
 """Headers that the server adds to any response; operations need not document them."""
 CRM = {"vendor": "hubspot", "token": "fuzz"}
+FILE = b"Name,Company,E-mail\nJoan Example,Acme,joan@acme.example\n"
 SCHEDULE = {"name": "fuzz", "list_id": "42", "max_people": 1, "monthly_credits": 1}
 FIRST_ERROR_STATUS = 400
 UNPROCESSABLE = 422
@@ -66,6 +69,15 @@ def _send(method: str, path: str, token: str, body: dict[str, Any] | None = None
     return response.body
 
 
+def _sent(path: str, token: str) -> dict[str, Any]:
+    """Send a file; return what the service made of it."""
+    headers = {"Content-Type": "text/csv", "Authorization": f"Bearer {token}"}
+    response = http_client.send("POST", os.environ["FUZZ_URL"] + path, FILE, headers)
+    if response.status >= FIRST_ERROR_STATUS:
+        raise RuntimeError(f"POST {path} failed with status {response.status}: {response.body}")
+    return dict(response.body)
+
+
 def _password_file() -> Path:
     """Return the file of the last changed password, which later runs of Schemathesis need, too."""
     return Path(os.environ["FUZZ_FOLDER"]) / "password"
@@ -94,23 +106,30 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         for name in ("webhook_url", "url"):
             if str(case.body.get(name, "")).lower().startswith("https:"):
                 case.body[name] = WEBHOOK_URL
-    if EXAMPLES["key"] in case.path_parameters.values():
-        token = _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
-        case.path_parameters["key_id"] = _send("POST", "/api/keys", token, {"name": "fuzz"})["id"]
-    if EXAMPLES["lst"] in case.path_parameters.values():
-        token = _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
-        case.path_parameters["list_id"] = _send("POST", "/api/lists", token, {"name": "fuzz"})["id"]
-    if EXAMPLES["ses"] in case.path_parameters.values():
-        token = _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
-        sessions = _send("GET", "/api/sessions", token)["sessions"]
-        case.path_parameters["session_id"] = next(session["id"] for session in sessions if session["current"])
-    if EXAMPLES["crs"] in case.path_parameters.values():
-        case.path_parameters |= _a_schedule()
+    for name, value in list(case.path_parameters.items()):
+        if value in REPLACEMENTS:
+            case.path_parameters |= REPLACEMENTS[value](name, _sign_in_again())
 
 
-def _a_schedule() -> dict[str, str]:
+def _sign_in_again() -> str:
+    return _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
+
+
+def _a_named(path: str) -> Callable[[str, str], dict[str, str]]:
+    return lambda name, token: {name: _send("POST", path, token, {"name": "fuzz"})["id"]}
+
+
+def _a_sent(path: str) -> Callable[[str, str], dict[str, str]]:
+    return lambda name, token: {name: _sent(path, token)["id"]}
+
+
+def _current_session(name: str, token: str) -> dict[str, str]:
+    sessions = _send("GET", "/api/sessions", token)["sessions"]
+    return {name: next(session["id"] for session in sessions if session["current"])}
+
+
+def _a_schedule(name: str, token: str) -> dict[str, str]:
     """Return the ids of an active schedule and its connection."""
-    token = _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
     connections = _send("GET", "/api/crm/connections", token)["connections"]
     if not connections:
         connections = [_send("POST", "/api/crm/connections", token, CRM)["connection"]]
@@ -118,7 +137,18 @@ def _a_schedule() -> dict[str, str]:
     path = f"/api/crm/connections/{connection['id']}/schedules"
     active = [one for one in _send("GET", path, token)["schedules"] if one["state"] == "active"]
     schedule = active[0] if active else _send("POST", path, token, SCHEDULE)["schedule"]
-    return {"connection_id": connection["id"], "schedule_id": schedule["id"]}
+    return {"connection_id": connection["id"], name: schedule["id"]}
+
+
+REPLACEMENTS = {
+    EXAMPLES["key"]: _a_named("/api/keys"),
+    EXAMPLES["lst"]: _a_named("/api/lists"),
+    EXAMPLES["upl"]: _a_sent("/api/uploads"),
+    EXAMPLES["adb"]: _a_sent("/api/address-books"),
+    EXAMPLES["ses"]: _current_session,
+    EXAMPLES["crs"]: _a_schedule,
+}
+"""Makers of what the document's example ids stand for, by example: each returns path parameters."""
 
 
 @schemathesis.check

@@ -1,4 +1,4 @@
-"""A small HTTP client: one JSON request, and its response whatever the status."""
+"""A small HTTP client: one request, and its response whatever the status."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class HttpResponse:
 
 
 def send(method: str, url: str, body: object = None, headers: dict[str, str] | None = None) -> HttpResponse:
-    """Send a request and return its response.
+    """Send a request, with bytes as they are or another body as JSON, and return its response.
 
     Raises:
         OSError: there was no response.
 
     """
-    content = None if body is None else json.dumps(body).encode()
+    content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     request = urllib.request.Request(url, content, headers or {}, method=method)  # noqa: S310 - our own service
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 - see above

@@ -19,8 +19,8 @@ class Operation:
     Queued endpoints are recognized by their response schema. `errors` are added to the errors of all
     endpoints, of all with a body and of all with a token. `other_body` is the schema of a 200 response that
     contains no job. `path_parameters` describes the parameters of the path. `file_types` are the media types
-    of a body that is a file. With `sends_file`, a 200 response may be a CSV file. With `cacheable`, callers
-    may cache a 200 response, which has an ETag.
+    of a body that is a file, and `file_examples` has an example for some. With `sends_file`, a 200 response
+    may be a CSV file. With `cacheable`, callers may cache a 200 response, which has an ETag.
     """
 
     errors: tuple[type[Problem], ...] = ()
@@ -29,6 +29,7 @@ class Operation:
     other_body: dict[str, Any] | None = None
     path_parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     file_types: tuple[str, ...] = ()
+    file_examples: dict[str, str] = field(default_factory=dict)
     sends_file: bool = False
     cacheable: bool = False
 

@@ -119,7 +119,7 @@ def _complete(entry: dict[str, Any], view: Callable[..., Any]) -> None:
     operation = operation_of(view)
     if operation.file_types:
         entry["requestBody"] = {
-            "content": {name: {"schema": _file_schema(name)} for name in operation.file_types}
+            "content": {name: _file(name, operation.file_examples.get(name)) for name in operation.file_types}
         }
     response_schema = view._spec.get("response", {}).get("schema")  # type: ignore[attr-defined]  # noqa: SLF001 -- APIFlask has no public access to it
     queued = isinstance(response_schema, JobResponseSchema)
@@ -141,12 +141,13 @@ def _complete(entry: dict[str, Any], view: Callable[..., Any]) -> None:
         )
 
 
-def _file_schema(media_type: str) -> dict[str, Any]:
-    """Return the schema of a file as a whole body, or as a part of a form."""
+def _file(media_type: str, example: str | None) -> dict[str, Any]:
+    """Return the schema of a file as a whole body, or as a part of a form, and the example."""
     file = {"type": "string", "contentMediaType": "application/octet-stream"}
-    if media_type != received_files.FORM:
-        return file
-    return {"type": "object", "required": [received_files.PART], "properties": {received_files.PART: file}}
+    if media_type == received_files.FORM:
+        properties = {received_files.PART: file}
+        return {"schema": {"type": "object", "required": [received_files.PART], "properties": properties}}
+    return {"schema": file} | ({"example": example} if example else {})
 
 
 def _add_errors(entry: dict[str, Any], operation: Operation, *, takes_key: bool) -> None:

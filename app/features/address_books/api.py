@@ -28,6 +28,8 @@ blueprint = APIBlueprint("address_books", __name__, tag="Address books")
 
 PATH = {"book_id": id_parameter("adb")}
 FILE_TYPES = (received_files.FORM, *changes.CONTACTS.types)
+EXPORT = "Name,E-mail 1 - Value\nAda Example,ada@acme.example\n"
+NEWER_EXPORT = EXPORT + "Max Example,max@acme.example\n"
 KNOWN: dict[int | str, Any] = {
     200: {
         "description": "The workspace has an address book of this file: the book as it is.",
@@ -37,7 +39,11 @@ KNOWN: dict[int | str, Any] = {
 
 
 @blueprint.post("/api/address-books")
-@Operation(takes_idempotency_key=True, file_types=FILE_TYPES)
+@Operation(
+    takes_idempotency_key=True,
+    file_types=FILE_TYPES,
+    file_examples={received_files.CSV: EXPORT},
+)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(NewBookSchema, location="query", arg_name="query")
@@ -76,7 +82,12 @@ def show(book_id: str) -> Response:
 
 
 @blueprint.put("/api/address-books/<book_id>/file")
-@Operation(errors=(NotFound,), path_parameters=PATH, file_types=FILE_TYPES)
+@Operation(
+    errors=(NotFound,),
+    path_parameters=PATH,
+    file_types=FILE_TYPES,
+    file_examples={received_files.CSV: NEWER_EXPORT},
+)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(ReplacementSchema, location="query", arg_name="query")

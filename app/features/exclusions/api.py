@@ -69,6 +69,7 @@ def add(body: dict[str, list[Entry]]) -> Response:
     errors=(AdminRequired,),
     takes_idempotency_key=True,
     file_types=(received_files.FORM, received_files.CSV),
+    file_examples={received_files.CSV: "domain,reason\nacme.example,customer\n"},
 )
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)

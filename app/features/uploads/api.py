@@ -38,6 +38,7 @@ blueprint = APIBlueprint("uploads", __name__, tag="Uploads")
 
 PATH = {"upload_id": id_parameter("upl")}
 FILE_TYPES = (received_files.FORM, received_files.CSV, received_files.XLSX)
+LIST = "Full name;Company;Website\nAda Example;Acme;acme.example\n"
 REPLAY: dict[int | str, Any] = {
     200: {
         "description": "A replay of the creating request: the upload as it is now.",
@@ -56,7 +57,12 @@ RESULT: dict[int | str, Any] = {
 
 
 @blueprint.post("/api/uploads")
-@Operation(errors=(UploadNotReady,), takes_idempotency_key=True, file_types=FILE_TYPES)
+@Operation(
+    errors=(UploadNotReady,),
+    takes_idempotency_key=True,
+    file_types=FILE_TYPES,
+    file_examples={received_files.CSV: LIST},
+)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.WRITE)
 @blueprint.input(FileSchema, location="query", arg_name="query")
