@@ -5,24 +5,25 @@ python3 dev.py test -p no:randomly tests/pages/take_page_pictures.py
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from e2e_stack import ROOT
-from fake_crms import FakeTwenty
+from fake_crms import FakeHubSpot
 from page_browser_support import PageBrowser, sign_in
 from playwright.sync_api import Page
 from salesperson_support import walk, write_prospects
-from test_salesperson_walk import browser, crm  # noqa: F401 -- fixtures
+from test_salesperson_walk import browser, crm, is_read  # noqa: F401 -- fixtures
 
 PICTURES = ROOT / "docs" / "pictures"
 SIZE = {"width": 1100, "height": 780}
 
 
-def test_pictures(browser: PageBrowser, crm: FakeTwenty, tmp_path: Path) -> None:  # noqa: F811 -- fixtures
+def test_pictures(browser: PageBrowser, crm: FakeHubSpot, tmp_path: Path) -> None:  # noqa: F811 -- fixtures
     prospects = write_prospects(tmp_path / "prospects.csv")
 
     with browser.visit(**SIZE) as page:
-        for view in walk(page, prospects, crm):
+        for view in walk(page, prospects, partial(is_read, browser)):
             page.evaluate("scrollTo(0, 0)")
             _screenshot(page, view)
         page.goto("/usage")
