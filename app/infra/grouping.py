@@ -51,8 +51,8 @@ class Grouped(Generic[Item, Result]):
         self._run, self._size = run, size
         self._sizes = metrics.GROUP_SIZES.labels(group=name)
         self._gathered: list[_Call[Item, Result]] = []
-        self._leaders = 0
-        """The calls that run a group, or were woken to run the next one."""
+        self._leader: _Call[Item, Result] | None = None
+        """The call that runs a group, or was woken to run the next one; not one that took too long."""
         self._lock = threading.Lock()
 
     def __call__(self, item: Item) -> Result:
@@ -65,11 +65,11 @@ class Grouped(Generic[Item, Result]):
         """
         call: _Call[Item, Result] = _Call(item)
         with self._lock:
-            if self._leaders:
+            if self._leader is None:
+                self._make_leader(call)
+            else:
                 self._gathered.append(call)
                 call.woken = threading.Event()
-            else:
-                self._make_leader(call)
         if call.woken is not None:
             self._wait(call, call.woken)
         if call.leads:
@@ -86,7 +86,11 @@ class Grouped(Generic[Item, Result]):
             raise
 
     def _leads_after_all(self, call: _Call[Item, Result]) -> bool:
-        """Make the call a leader, unless a group has taken it; return whether it is one."""
+        """Let the call lead instead of the one that takes so long, unless a group has taken it.
+
+        The other one will not let a further call lead: more groups at the same time would be smaller, and
+        cost more, just when the machine is slow. Return whether the call leads.
+        """
         with self._lock:
             if call in self._gathered:
                 self._gathered.remove(call)
@@ -96,7 +100,7 @@ class Grouped(Generic[Item, Result]):
     def _leave(self, call: _Call[Item, Result]) -> None:
         with self._lock:
             if call.leads:  # since just now
-                self._hand_over()
+                self._hand_over(call)
             elif call in self._gathered:
                 self._gathered.remove(call)
 
@@ -111,21 +115,22 @@ class Grouped(Generic[Item, Result]):
             self._execute(group)
         finally:
             with self._lock:
-                self._hand_over()
+                self._hand_over(call)
             for member in group:
                 if member.woken is not None:
                     member.woken.set()
 
     def _make_leader(self, call: _Call[Item, Result]) -> None:
         """Let a call lead that is not among the gathered ones any more; call it with the lock held."""
-        call.leads = True
-        self._leaders += 1
+        call.leads, self._leader = True, call
         if call.woken is not None:
             call.woken.set()
 
-    def _hand_over(self) -> None:
-        """End a lead, and let the first of the gathered calls lead; call it with the lock held."""
-        self._leaders -= 1
+    def _hand_over(self, call: _Call[Item, Result]) -> None:
+        """End the lead of a call, and let the first of the gathered ones lead; call it with the lock held."""
+        if self._leader is not call:
+            return
+        self._leader = None
         if self._gathered:
             self._make_leader(self._gathered.pop(0))
 

@@ -62,7 +62,7 @@ class Calls:
     def begin(self, *items: int) -> None:
         for item in items:
             gathered = len(self._grouped._gathered)  # noqa: SLF001 -- nothing else tells that a call waits
-            is_led = self._grouped._leaders  # noqa: SLF001 -- likewise
+            is_led = self._grouped._leader is not None  # noqa: SLF001 -- likewise
             thread = threading.Thread(target=self._run, args=(item,), daemon=True)
             self._threads[item] = thread
             thread.start()
@@ -179,7 +179,36 @@ def test_calls_do_not_wait_for_long_behind_a_group_that_does_not_end() -> None:
     calls.end()
     assert calls.outcomes == {1: 2, 2: 4}
     assert grouped(3) == 6
-    assert not grouped._leaders  # noqa: SLF001 -- no call leads for ever
+    assert grouped._leader is None  # noqa: SLF001 -- no call leads for ever
+
+
+def test_groups_do_not_multiply_behind_a_group_that_ends_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, groups = threading.Semaphore(0), list[list[int]]()
+    may_end = {item: threading.Event() for item in (1, 2, 3)}
+
+    def run(items: Sequence[int]) -> list[int]:
+        groups.append(list(items))
+        begun.release()
+        assert may_end[items[0]].wait(10)
+        return [2 * item for item in items]
+
+    calls = Calls(_grouped(run))
+    calls.begin(1)
+    assert begun.acquire(timeout=10)
+    calls.begin(2)
+    assert begun.acquire(timeout=10)  # beside the first
+    monkeypatch.setattr(grouping, "PATIENCE_SECONDS", 60)
+    calls.begin(3)
+
+    may_end[1].set()
+    calls.end(1)
+    is_third_beside_the_second = begun.acquire(timeout=0.2)
+    may_end[2].set()
+    may_end[3].set()
+    calls.end()
+
+    assert not is_third_beside_the_second
+    assert calls.outcomes == {1: 2, 2: 4, 3: 6}
 
 
 def test_a_call_whose_group_does_not_end_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
