@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any, ClassVar
@@ -147,27 +147,26 @@ class Salesforce(FakeCrm):
 
 
 class Twenty(FakeCrm):
-    """People, and their companies by id."""
+    """People with their companies and the owners of those, by the query of a page."""
 
     vendor = "twenty"
 
-    def found(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
-        """Return people, or the companies or owners with these ids."""
-        if path.endswith("/people"):
-            return self._people(query)
-        ids = re.findall(r'"([^"]+)"', query.get("filter", ""))
-        if path.endswith("/companies"):
-            return self._page("companies", [self._company(int(one)) for one in ids], None)
-        members = [{"id": one, "name": {"firstName": "Kim", "lastName": "Example"}} for one in ids]
-        return self._page("workspaceMembers", members, None)
+    def answer(
+        self, method: str, path: str, query: Mapping[str, str], body: Mapping[str, Any]
+    ) -> tuple[HTTPStatus, object]:
+        """Return a page of people, or nobody if something else is asked."""
+        if path != "/graphql":
+            return super().answer(method, path, query, body)
+        variables = body["variables"]
+        if "filter" in variables:
+            return HTTPStatus.OK, self._page(self.changed(), None)
+        after = int(variables.get("after", "0"))
+        last = min(after + variables["first"], self.records)
+        return HTTPStatus.OK, self._page(range(after + 1, last + 1), last if last < self.records else None)
 
-    def _people(self, query: Mapping[str, str]) -> dict[str, Any]:
-        if "updatedAt[gte]" in query.get("filter", ""):
-            return self._page("people", [self._person(number) for number in self.changed()], None)
-        after = int(query.get("starting_after", "0"))
-        last = min(after + int(query.get("limit", "60")), self.records)
-        people = [self._person(number) for number in range(after + 1, last + 1)]
-        return self._page("people", people, str(last) if last < self.records else None)
+    def found(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002 -- it is a check
+        """Return nobody."""
+        return {"data": {"people": [], "objects": []}}
 
     def _person(self, number: int) -> dict[str, Any]:
         return {
@@ -181,18 +180,18 @@ class Twenty(FakeCrm):
                 "primaryPhoneCountryCode": "US",
             },
             "linkedinLink": {"primaryLinkUrl": f"https://www.linkedin.com/in/person-{number}"},
-            "companyId": str(self.company(number)),
+            "company": self._company(self.company(number)),
         }
 
     def _company(self, number: int) -> dict[str, Any]:
         domain = {"primaryLinkUrl": f"https://www.company{number}.example"}
-        owner = str(number % 50 + 1)
-        return {"id": str(number), "name": f"Company {number}", "domainName": domain, "accountOwnerId": owner}
+        owner = {"name": {"firstName": "Kim", "lastName": "Example"}}
+        return {"name": f"Company {number}", "domainName": domain, "accountOwner": owner}
 
-    @staticmethod
-    def _page(kind: str, found: list[dict[str, Any]], following: str | None) -> dict[str, Any]:
-        page = {"endCursor": following, "hasNextPage": following is not None}
-        return {"data": {kind: found}, "pageInfo": page, "totalCount": len(found)}
+    def _page(self, numbers: Iterable[int], following: int | None) -> dict[str, Any]:
+        edges = [{"node": self._person(number)} for number in numbers]
+        info = {"endCursor": following and str(following), "hasNextPage": following is not None}
+        return {"data": {"people": {"edges": edges, "pageInfo": info}}}
 
 
 CRMS: tuple[type[FakeCrm], ...] = (HubSpot, Salesforce, Twenty)

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 import phonenumbers
+import twenty_graphql
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
@@ -464,7 +465,8 @@ class FakeTwenty(FakeCrm):
     """Twenty's people and companies: filters, composite fields, the trash, and 400 for a known value.
 
     `stored_form` has the fields that it stores otherwise than they were sent. `unreadable` are the kinds of
-    records that the key may not read.
+    records, and the fields of people, that the key may not read. `fields` are those with their types that a
+    workspace can change.
     """
 
     properties_path = "/rest/metadata/objects"
@@ -474,6 +476,11 @@ class FakeTwenty(FakeCrm):
         self.stored_form: dict[str, Any] = {}
         self.members: dict[str, dict[str, Any]] = {}
         self.unreadable: set[str] = set()
+        self.fields = {"linkedinLink": "Links"}
+        self.queries: list[dict[str, Any]] = []
+
+    def is_write(self, method: str, path: str) -> bool:
+        return super().is_write(method, path) and path != "/graphql"
 
     def described_properties(self) -> dict[str, Any]:
         others = {"nameSingular": "company", "fields": [{"name": "name", "type": "TEXT"}]}
@@ -481,12 +488,12 @@ class FakeTwenty(FakeCrm):
         return {"data": {"objects": [others, person]}}
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
+        if request.path == "/graphql":
+            return self._queried(body)
         kind = request.path.split("/")[2]
-        rows = {"people": self.people, "companies": self.companies, "workspaceMembers": self.members}[kind]
-        if kind in self.unreadable:
-            return as_json(403, {"statusCode": 403, "error": "ForbiddenException", "messages": []})
+        rows = {"people": self.people, "companies": self.companies}[kind]
         if request.method == "GET":
-            return _twenty_listed(kind, rows, request.args)
+            return as_json(200, {"data": {kind: _twenty_filtered(rows, request.args.get("filter") or "")}})
         single = "Person" if kind == "people" else "Company"
         id_ = request.path.rpartition("/")[2] if request.method == "PATCH" else ""
         if refused := next((name for name in self.refusals if name in body), None):
@@ -502,6 +509,23 @@ class FakeTwenty(FakeCrm):
         id_ = f"00000000-0000-4000-8000-{next(self.ids):012}"
         rows[id_] = _split_number(body) | (self.stored_form if kind == "people" else {})
         return as_json(201, {"data": {f"create{single}": rows[id_] | {"id": id_}}})
+
+    def _answer(self, request: Request) -> Response:
+        if request.path == "/graphql" and not self.is_authorized(request):
+            return as_json(200, twenty_graphql.failure("This API Key is revoked", "FORBIDDEN"))
+        return super()._answer(request)
+
+    def _queried(self, body: dict[str, Any]) -> Response:
+        self.queries.append(body)
+        found = twenty_graphql.answered(
+            body,
+            self.people,
+            self.companies,
+            self.members,
+            fields=self.fields,
+            unreadable=self.unreadable,
+        )
+        return as_json(200, found)
 
     def listed(self, request: Request) -> Response | None:
         if request.args.get("filter") not in self.lists:
@@ -762,35 +786,9 @@ def _bad_request(message: str) -> Response:
     return as_json(400, {"statusCode": 400, "error": "BadRequestException", "messages": [message]})
 
 
-def _twenty_listed(kind: str, rows: dict[str, Any], query: Any) -> Response:
-    if "order_by" in query:
-        return _twenty_page(rows, query)
-    return as_json(200, {"data": {kind: _twenty_filtered(rows, query.get("filter") or "")}})
-
-
-def _twenty_page(rows: dict[str, Any], query: Any) -> Response:
-    """List records in the order of one field and the id, after a cursor, which contains both."""
-    name = query["order_by"].removesuffix("[AscNullsFirst]")
-    since = re.fullmatch(
-        r'updatedAt\[gte\]:"([^"]+)"', query.get("filter", 'updatedAt[gte]:"2000-01-01T00:00Z"')
-    )
-    assert since, query
-    found = [row | {"id": id_} for id_, row in rows.items() if not row.get("deletedAt")]
-    from_then = datetime.fromisoformat(since[1])
-    found = [row for row in found if datetime.fromisoformat(row["updatedAt"]) >= from_then]
-    keys = {row["id"]: f"{row[name]} {row['id']}" for row in found}
-    found = [row for row in found if keys[row["id"]] > query.get("starting_after", "")]
-    found.sort(key=lambda row: keys[row["id"]])
-    page = found[: int(query["limit"])]
-    info = {"hasNextPage": len(found) > len(page), "endCursor": keys[page[-1]["id"]] if page else None}
-    return as_json(200, {"data": {"people": page}, "totalCount": len(found), "pageInfo": info})
-
-
 def _twenty_filtered(rows: dict[str, Any], condition: str) -> list[Any]:
     """Return the records that meet any of the terms; those in the trash only if the filter asks for them."""
     is_of_trash = "deletedAt[is]:NOT_NULL" in condition
-    if wanted := re.fullmatch(r"id\[in\]:(\[.+\])", condition):
-        return [rows[id_] | {"id": id_} for id_ in json.loads(wanted[1]) if id_ in rows]
     terms = re.findall(r'([\w.]+)\[(eq|like|ilike)\]:"([^"]*)"', condition)
     return [
         row | {"id": id_}

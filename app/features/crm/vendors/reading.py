@@ -19,7 +19,8 @@ COMPANIES_UNREADABLE = "companies_unreadable"
 UNREADABLE = MappingProxyType(
     {RecordKind.CONTACT: "contacts_unreadable", RecordKind.LEAD: "leads_unreadable"}
 )
-_UNAUTHORIZED = "unauthorized"
+UNAUTHORIZED = "unauthorized"
+"""The reason of a refusal of the credentials, which no other request would escape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ def optional(call: Callable[[], T], otherwise: T, note: str) -> tuple[T, tuple[s
     try:
         return call(), ()
     except (AccessRefused, Rejected) as refusal:
-        if refusal.reason == _UNAUTHORIZED:
+        if refusal.reason == UNAUTHORIZED:
             raise
         return otherwise, (note,)
 

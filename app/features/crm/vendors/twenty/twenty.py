@@ -1,4 +1,7 @@
-"""Twenty: people and companies by the REST API of the workspace's own server or of twenty.com, by API key.
+"""Twenty: people and companies by the APIs of the workspace's own server or of twenty.com, by API key.
+
+People are pushed by the REST API. They are read into the index by the GraphQL API, which takes the same key
+and has the same limit.
 
 Sources: docs.twenty.com/developers/extend/api (REST API, bearer key, 100 calls per minute) and the schema
 that each workspace shows under Settings, APIs (core and metadata): `filter=emails.primaryEmail[eq]:"…"`,
@@ -98,8 +101,8 @@ class Twenty(Crm):
     def changed(
         self, send: Send, mapping: Mapping[str, str], *, since: datetime | None, position: str | None
     ) -> Page:
-        """List the people, and the companies of those on the page."""
-        return reading.page(partial(self._listed, send), mapping, since, position)
+        """Query the people with their companies and the owners of those."""
+        return reading.page(partial(self._queried, send), mapping, since, position)
 
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Filter the people by the primary address, then by the additional ones."""
@@ -189,11 +192,9 @@ class Twenty(Crm):
         data = self._data(send(Request(method="GET", path=f"/rest/{kind}", query=query)))
         return [record for record in data.get(kind) or () if bool(record.get("deletedAt")) == in_trash]
 
-    def _listed(self, send: Send, kind: str, query: Mapping[str, str]) -> reading.Listing:
-        response = send(Request(method="GET", path=f"/rest/{kind}", query=query))
-        info = response.object.get("pageInfo") or {}
-        rows = self._data(response)[kind]
-        return list(rows), (text(info.get("endCursor")) or None) if info.get("hasNextPage") else None
+    def _queried(self, send: Send, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+        request = Request(method="POST", path="/graphql", body={"query": query, "variables": variables})
+        return self._data(errors.with_status(send(request)))
 
     def _written(self, response: Response, values: Mapping[str, str]) -> Mapping[str, Any]:
         """Return the data; of the words that a complaint has in quotes, only names of properties count."""
