@@ -529,18 +529,6 @@ def test_people_of_twenty_are_read_with_their_company_and_its_owner(connected: C
     assert (bob.name, list(bob.phones), bob.company) == ("Ada Person2", [], "")
 
 
-@pytest.mark.parametrize("vendor", ["twenty"])
-def test_people_of_twenty_are_read_without_companies_that_may_not_be_read(connected: CrmHarness) -> None:
-    assert isinstance(connected.crm, FakeTwenty)
-    connected.crm.unreadable = {"companies"}
-    has(connected.crm, 1, NOW, companyId=COMPANY)
-
-    connected.read_to_the_end()
-
-    assert people(connected) == ["Ada Person1"]
-    assert connected.reading().notes == ["companies_unreadable"]
-
-
 @pytest.mark.parametrize("vendor", VENDORS)
 def test_nobody_is_lost_while_others_are_changed(
     connected: CrmHarness, monkeypatch: pytest.MonkeyPatch

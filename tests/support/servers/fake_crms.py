@@ -477,7 +477,6 @@ class FakeTwenty(FakeCrm):
         self.members: dict[str, dict[str, Any]] = {}
         self.unreadable: set[str] = set()
         self.fields = {"linkedinLink": "Links"}
-        self.queries: list[dict[str, Any]] = []
 
     def is_write(self, method: str, path: str) -> bool:
         return super().is_write(method, path) and path != "/graphql"
@@ -516,7 +515,6 @@ class FakeTwenty(FakeCrm):
         return super()._answer(request)
 
     def _queried(self, body: dict[str, Any]) -> Response:
-        self.queries.append(body)
         found = twenty_graphql.answered(
             body,
             self.people,
