@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import delete, func, select, update
@@ -12,6 +13,7 @@ from sqlalchemy.sql import ColumnElement
 
 from app.engine.work.items import WorkItem, is_free
 from app.engine.work.specs import WorkSpec
+from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
@@ -22,12 +24,16 @@ class LeaseLost(Exception):  # noqa: N818 -- it names what happened
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A worker's turn at an item of work; `attempts` counts the turns since the last progress, with this."""
+    """A worker's turn at an item of work.
+
+    `attempts` counts the turns since the last progress, with this. `late` is how long ago it was due.
+    """
 
     spec: WorkSpec
     id: str
     lease_token: str
     attempts: int = 1
+    late: timedelta = timedelta(0)
 
     @property
     def is_exhausted(self) -> bool:
@@ -41,7 +47,7 @@ def begin(session: Session, spec: WorkSpec, work_id: str, *, now: Moment) -> Tur
     Return None also if workers have as many items of its fairness key as they may; it is published again.
     """
     token = secrets.token_hex(16)
-    attempts = session.scalar(
+    begun = session.execute(
         update(WorkItem)
         .where(
             WorkItem.id == work_id,
@@ -56,10 +62,10 @@ def begin(session: Session, spec: WorkSpec, work_id: str, *, now: Moment) -> Tur
             republish_at=None,
             attempts=WorkItem.attempts + 1,
         )
-        .returning(WorkItem.attempts)
+        .returning(WorkItem.attempts, WorkItem.due_at, database_clock.column(now).label("at"))
         .execution_options(synchronize_session=False)
-    )
-    return None if attempts is None else Turn(spec, work_id, token, attempts)
+    ).one_or_none()
+    return None if begun is None else Turn(spec, work_id, token, begun.attempts, begun.at - begun.due_at)
 
 
 def _has_room(spec: WorkSpec, now: Moment) -> list[ColumnElement[bool]]:

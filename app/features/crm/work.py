@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from functools import partial
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
 from ipaddress import ip_network
 
 from app.domain.kinds import PUSH, READ_CRM
@@ -15,6 +15,7 @@ from app.features.crm.schedules import work as _schedules  # noqa: F401 -- its t
 from app.features.crm.turn.reading import ReadingTurn
 from app.features.crm.turn.turn import CrmTurn
 from app.features.crm.vendors import registry
+from app.features.crm.vendors.vendor import Crm
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.telemetry.log import log
@@ -71,7 +72,18 @@ def take_reading_turn(reading_id: str, services: WorkerServices, client: Webhook
         turn = readings.begin(session, reading_id, now=database_clock.now())
     if turn is not None:
         crm = registry.load(services.settings)[turn.vendor]
+        crm = _remembering(crm, turn.connection_id, turn.began)
         ReadingTurn(services.database, crm, turn, client).run()
+
+
+@lru_cache(maxsize=100)
+def _remembering(
+    crm: Crm,
+    connection_id: str,  # noqa: ARG001 -- the key
+    began: datetime,  # noqa: ARG001 -- likewise
+) -> Crm:
+    """Return the CRM for the turns of one pass, so that owners and the like are not read in each of them."""
+    return crm.for_turn()
 
 
 def _purges(settings: Settings, now: Moment) -> tuple[Purge, ...]:

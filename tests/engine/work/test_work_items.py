@@ -12,6 +12,7 @@ from app.engine.work import items, specs, turns
 from app.engine.work.items import SHOWN_FOR, NewItem, WorkItem
 from app.engine.work.specs import WorkSpec
 from app.engine.work.turns import LeaseLost
+from app.infra.database import database_clock
 from app.infra.database.session import Session
 
 SECOND = timedelta(seconds=1)
@@ -60,6 +61,18 @@ def test_the_work_of_one_workspace_leaves_room_for_the_others(session: Session) 
     after = items.claim_due(session, SPEC, now=NOW + SECOND)
 
     assert (published, meanwhile, after) == (["a1", "a2", "b1"], [], ["a3"])
+
+
+def test_a_turn_knows_how_late_it_is_by_the_clock_of_the_database(session: Session) -> None:
+    add(session, "a")
+    items.add(session, SPEC, NewItem("b", None, database_clock.now()))
+
+    late = [
+        turns.begin(session, SPEC, "a", now=NOW + SECOND),
+        turns.begin(session, SPEC, "b", now=database_clock.now() + SECOND),
+    ]
+
+    assert [turn and round(turn.late.total_seconds()) for turn in late] == [1, 1]
 
 
 def test_a_message_that_comes_late_does_not_take_more_than_its_share(session: Session) -> None:

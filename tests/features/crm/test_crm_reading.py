@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ from app.features.crm.connections import READING, Credentials, CrmConnection, re
 from app.features.crm.index import readings
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
 from app.features.crm.index.readings import CrmReading, Place
-from app.features.crm.turn import reading
+from app.features.crm.turn import pace
 from app.features.crm.turn.reading import ReadingTurn
 from app.features.crm.vendors.hubspot import reading as hubspot
 from app.features.crm.vendors.hubspot.hubspot import HubSpot
@@ -139,7 +140,7 @@ def test_then_only_what_was_changed_is_read(connected: CrmHarness) -> None:
 
     connected.read_to_the_end()
 
-    assert len(people(connected)) == 8
+    assert len(people(connected)) == connected.reading().records == 8
     assert 4 <= connected.reading().read <= 6  # HubSpot repeats contacts of the last date
 
 
@@ -170,6 +171,7 @@ def test_a_worker_that_takes_over_continues_after_the_last_page(
         pages.append(page(turn, place))
         return pages[0]
 
+    connected.later(seconds=2)
     with monkeypatch.context() as killing:
         killing.setattr(ReadingTurn, "_page", is_killed)
         with pytest.raises(KeyboardInterrupt):
@@ -460,6 +462,7 @@ def test_a_table_that_may_not_be_read_is_left_out_and_named(
 def test_nothing_is_read_of_an_org_that_permits_neither_table(connected: CrmHarness) -> None:
     assert isinstance(connected.crm, FakeSalesforce)
     connected.crm.unreadable = dict.fromkeys(("Contact", "Lead"), (403, "INSUFFICIENT_ACCESS"))
+    connected.later(seconds=2)
 
     connected.read()
 
@@ -472,6 +475,7 @@ def test_an_org_that_permits_contacts_later_is_read(connected: CrmHarness) -> No
     assert isinstance(connected.crm, FakeSalesforce)
     connected.crm.unreadable = dict.fromkeys(("Contact", "Lead"), (403, "INSUFFICIENT_ACCESS"))
     has(connected.crm, 1, NOW)
+    connected.later(seconds=2)
     connected.read()
     connected.crm.unreadable.pop("Contact")
     connected.later(hours=1)
@@ -533,7 +537,7 @@ def test_people_of_twenty_are_read_with_their_company_and_its_owner(connected: C
 def test_nobody_is_lost_while_others_are_changed(
     connected: CrmHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "TURN_SECONDS", 0.0)
     for number in range(1, 6):
         has(connected.crm, number, NOW - timedelta(days=number))
     connected.read()
@@ -617,6 +621,7 @@ def test_a_person_of_pipedrive_who_is_deleted_is_forgotten(connected: CrmHarness
     connected.read_to_the_end()
 
     assert people(connected) == ["Ada Person2"]
+    assert connected.reading().records == 1
 
 
 @pytest.mark.parametrize("vendor", ["zoho"])
@@ -710,6 +715,7 @@ def test_a_module_that_may_not_be_read_is_left_out_and_named(
 def test_nothing_is_read_of_an_organization_that_permits_neither_module(connected: CrmHarness) -> None:
     assert isinstance(connected.crm, FakeZoho)
     connected.crm.may_read -= {"Contacts", "Leads"}
+    connected.later(seconds=2)
 
     connected.read()
 
@@ -722,6 +728,7 @@ def test_an_organization_that_permits_contacts_later_is_read(connected: CrmHarne
     assert isinstance(connected.crm, FakeZoho)
     connected.crm.may_read -= {"Contacts", "Leads"}
     has(connected.crm, 1, NOW)
+    connected.later(seconds=2)
     connected.read()
     connected.crm.may_read.add("Contacts")
     connected.later(hours=1)
@@ -742,7 +749,7 @@ def test_a_permission_that_is_lost_between_two_pages_leaves_the_module_out(
         has(crm, number, NOW)
     crm.leads["1"] = {"Last_Name": "Ray", "Modified_Time": NOW.isoformat()}
     with monkeypatch.context() as one_page:
-        one_page.setattr(reading, "TURN_SECONDS", 0.0)
+        one_page.setattr(pace, "TURN_SECONDS", 0.0)
         connected.read()
     connected.later(seconds=60)
     crm.may_read.remove("Contacts")
@@ -760,7 +767,7 @@ def test_a_token_that_expires_between_two_pages_lets_the_reading_begin_anew(
     for number in range(1, 6):
         has(connected.crm, number, NOW)
     with monkeypatch.context() as one_page:
-        one_page.setattr(reading, "TURN_SECONDS", 0.0)
+        one_page.setattr(pace, "TURN_SECONDS", 0.0)
         connected.read()
     connected.later(seconds=60)
     details = {"api_name": "page_token", "json_path": "$.page_token"}
@@ -825,26 +832,63 @@ def test_pushes_and_reading_do_not_wait_for_each_other(connected: CrmHarness) ->
     assert pushed.outcome == "created"
 
 
-@pytest.mark.parametrize(("is_push_due", "calls"), [(False, 5), (True, 1)])
-def test_a_turn_uses_half_of_the_rate_and_a_tenth_while_pushes_wait(
-    connected: CrmHarness, monkeypatch: pytest.MonkeyPatch, calls: int, *, is_push_due: bool
-) -> None:
-    monkeypatch.setattr(HubSpot, "calls_per_minute", 40)
-    for number in range(1, 20):
+@pytest.fixture
+def slow(connected: CrmHarness, monkeypatch: pytest.MonkeyPatch) -> CrmHarness:
+    """Return the harness with a CRM of many people whose rate is two requests per second."""
+    monkeypatch.setattr(HubSpot, "calls_per_minute", 120)
+    for number in range(1, 80):
         has(connected.crm, number, NOW)
-    if is_push_due:
-        connected.push(connected.owned_contact())
-    before = len(connected.crm.requests)
+    connected.crm.requests.clear()
+    return connected
 
-    connected.read()
 
-    assert len(connected.crm.requests) - before == calls
-    assert connected.reading().started_at is not None
-    assert timedelta(seconds=10) < due_in(connected) <= timedelta(seconds=15)
+@pytest.mark.parametrize(("late", "calls"), [(0, 1), (1, 2), (2, 3), (60, 3)])
+def test_a_turn_sends_the_requests_since_it_was_due_at_half_of_the_rate(
+    slow: CrmHarness, late: float, calls: int
+) -> None:
+    slow.later(seconds=late)
+
+    slow.read()
+
+    assert len(slow.crm.requests) == calls
+    assert timedelta(0) < due_in(slow) <= timedelta(seconds=1)
+
+
+def test_the_pages_of_a_reading_come_evenly_though_each_turn_is_late(slow: CrmHarness) -> None:
+    began, sent = slow.now, [0]
+
+    while slow.now - began < timedelta(seconds=20):
+        slow.read()
+        sent.append(len(slow.crm.requests))
+        slow.later(seconds=due_in(slow).total_seconds() + 0.7)
+
+    assert max(after - before for before, after in pairwise(sent)) <= 2
+    assert 20 <= sent[-1] <= 22
+
+
+def test_a_reading_uses_a_tenth_of_the_rate_while_pushes_wait(slow: CrmHarness) -> None:
+    slow.push(slow.owned_contact())
+    slow.later(seconds=2)
+
+    slow.read()
+
+    assert len(slow.crm.requests) == 1
+    assert timedelta(seconds=2) < due_in(slow) <= timedelta(seconds=3)
+
+
+@pytest.mark.parametrize("vendor", ["hubspot"])
+def test_owners_are_read_once_for_all_turns_of_a_pass(slow: CrmHarness) -> None:
+    for person in slow.crm.people.values():
+        person["hubspot_owner_id"] = "7"
+
+    turns = slow.read_to_the_end()
+
+    assert turns > 1
+    assert [path for _, path in slow.crm.requests].count("/crm/v3/owners") == 1
 
 
 def test_a_turn_ends_after_some_seconds(connected: CrmHarness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "TURN_SECONDS", 0.0)
     for number in range(1, 6):
         has(connected.crm, number, NOW)
 
@@ -924,6 +968,7 @@ def test_changes_that_are_not_sorted_are_not_as_documented(connected: CrmHarness
 def test_a_crm_that_returns_the_same_page_again_and_again_ends_the_turn(connected: CrmHarness) -> None:
     same = {"results": [{"id": "1", "properties": {}}], "paging": {"next": {"after": "1"}}}
     connected.crm.failures += [Failure(200, same) for _ in range(9)]
+    connected.later(seconds=2)
     before = len(connected.crm.requests)
 
     connected.read()

@@ -212,6 +212,7 @@ def test_who_resumes_a_schedule_pays_for_it(scheduler: Scheduler) -> None:
 
 def test_a_schedule_that_is_paused_during_a_run_pushes_what_was_found(scheduler: Scheduler) -> None:
     scheduler.has(1, 2, 3)
+    scheduler.harness.crm.list_page = 3
     scheduler.schedule(monthly_credits=2)
     scheduler.submit()
     scheduler.command("pause")

@@ -74,11 +74,16 @@ def without_unchanged(session: Session, connection_id: str, people: Sequence[Crm
     ]
 
 
-def store(session: Session, connection: CrmConnection, people: Sequence[CrmPerson], *, now: datetime) -> None:
-    """Store the people of a CRM who are not suppressed, in place of what was stored of their records."""
+def store(session: Session, connection: CrmConnection, people: Sequence[CrmPerson], *, now: datetime) -> int:
+    """Store the people of a CRM who are not suppressed, in place of what was stored of their records.
+
+    Return how many more records are stored than before.
+    """
     latest = list({(person.kind, person.crm_id): person for person in people}.values())
-    for kind in {person.kind for person in latest}:
+    forgotten = sum(
         forget(session, connection.id, kind, [person.crm_id for person in latest if person.kind is kind])
+        for kind in {person.kind for person in latest}
+    )
     allowed = without_suppressed(session, latest, lambda person: person)
     ids = new_ids("crr", len(allowed))
     rows, keys = [], []
@@ -101,13 +106,15 @@ def store(session: Session, connection: CrmConnection, people: Sequence[CrmPerso
         keys += record_keys.rows(session.keys, workspace_id, record_id, person)
     insert_all(session, CrmIndexRecord, rows)
     insert_all(session, CrmIndexKey, keys)
+    return len(rows) - forgotten
 
 
-def forget(session: Session, connection_id: str, kind: str, crm_ids: Sequence[str]) -> None:
-    """Delete what is stored of these records; their keys are deleted with them."""
+def forget(session: Session, connection_id: str, kind: str, crm_ids: Sequence[str]) -> int:
+    """Delete what is stored of these records and their keys; return how many records that were."""
     columns = CrmIndexRecord.__table__.c
     is_one = (columns.connection_id == connection_id, columns.kind == kind)
-    session.execute(delete(CrmIndexRecord).where(*is_one, is_among(session, columns.crm_id, list(crm_ids))))
+    forgotten = delete(CrmIndexRecord).where(*is_one, is_among(session, columns.crm_id, list(crm_ids)))
+    return len(session.execute(forgotten.returning(CrmIndexRecord.id)).all())
 
 
 def forget_some(session: Session, connection_id: str) -> int:

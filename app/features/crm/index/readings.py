@@ -89,8 +89,8 @@ class Place:
 class Turn:
     """A worker's exclusive right to read the CRM of a connection.
 
-    `waits_for_pushes`: pushes are due, which the requests of the turn would delay. `is_refused_again`: the
-    CRM refused the credentials in the last turn too.
+    `began` is when the pass did. `waits_for_pushes`: pushes are due, which the requests of the turn would
+    delay. `is_refused_again`: the CRM refused the credentials in the last turn too.
     """
 
     connection_id: str
@@ -100,6 +100,7 @@ class Turn:
     mapping: Mapping[str, str]
     credentials: Credentials = field(repr=False)
     place: Place
+    began: datetime
     waits_for_pushes: bool
     is_refused_again: bool
     work: WorkTurn
@@ -136,7 +137,9 @@ def begin(session: Session, work_id: str, *, now: Moment) -> Turn | None:
         connections.have_checked(session, connection, now=at)  # which says what is wrong
         turns.end(session, work)
         return None
-    if reading.started_at is None:
+    began = reading.started_at
+    if began is None:
+        began = at
         _begin_pass(reading, at)
         session.flush()
     return Turn(
@@ -147,6 +150,7 @@ def begin(session: Session, work_id: str, *, now: Moment) -> Turn | None:
         mapping=connection.mapping,
         credentials=credentials,
         place=_place(reading),
+        began=began,
         waits_for_pushes=_are_pushes_due(session, connection.id, at),
         is_refused_again=reading.error == UNAUTHORIZED,
         work=work,
@@ -165,9 +169,9 @@ def store(session: Session, turn: Turn, page: Page, *, now: Moment) -> Place | N
     people = page.people
     if not reading.is_full:
         people = crm_index.without_unchanged(session, connection.id, people)
-    crm_index.store(session, connection, people, now=at)
+    reading.records += crm_index.store(session, connection, people, now=at)
     for kind, crm_id in page.gone:
-        crm_index.forget(session, connection.id, kind, [crm_id])
+        reading.records -= crm_index.forget(session, connection.id, kind, [crm_id])
     reading.read += len(page.people)
     reading.notes = sorted({*reading.notes, *page.notes})
     seen = {person.stage for person in people if person.stage}
@@ -189,19 +193,13 @@ def end(
     turn: Turn,
     *,
     pause: timedelta,
-    has_changed: bool,
     error: str | None = None,
     starts_over: bool = False,
     now: Moment,
 ) -> None:
-    """Release the lease; the CRM is read on after the pause.
-
-    The records are counted if the index `has_changed`. `starts_over`: the pass begins anew.
-    """
-    connection, reading = _held(session, turn, now=now)
+    """Release the lease; the CRM is read on after the pause. `starts_over`: the pass begins anew."""
+    _connection, reading = _held(session, turn, now=now)
     reading.error = error
-    if has_changed:
-        reading.records = crm_index.size(session, connection.id)
     if starts_over:
         reading.started_at = None
         reading.full_started_at = None if reading.is_full else reading.full_started_at

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 
 from app.features.crm.schedules import runs, selection
 from app.features.crm.schedules.runs import LIST_FORBIDDEN, LIST_GONE, LIST_REFUSED, Access, Step
 from app.features.crm.turn import authorization
-from app.features.crm.turn.reading import (
-    SHARE_BESIDE_PUSHES,
-    THROTTLED_SECONDS,
-    UNREACHABLE_SECONDS,
-)
+from app.features.crm.turn.pace import Pace
+from app.features.crm.turn.reading import SHARE_BESIDE_PUSHES, THROTTLED_SECONDS, UNREACHABLE
 from app.features.crm.turn.transport import Transport
-from app.features.crm.turn.turn import MAX_THROTTLED_SECONDS, TURN_SECONDS, TURNS_PER_MINUTE, UNEXPECTED
+from app.features.crm.turn.turn import MAX_THROTTLED_SECONDS, UNEXPECTED
 from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
 from app.features.crm.vendors.exchange import Request, Response
 from app.features.crm.vendors.members import NOT_OF_PEOPLE, Members
@@ -37,14 +33,13 @@ class ListReading:
         self._crm = crm.for_turn()
         self._step = step
         self._access = access
-        self._started = time.monotonic()
-        self._rate = crm.calls_per_minute * SHARE_BESIDE_PUSHES
+        self._pace = Pace(crm.calls_per_minute * SHARE_BESIDE_PUSHES, step.work.late)
         self._transport = Transport(
             client, access.base_url or crm.base_url, authorization.headers(crm, access.credentials)
         )
 
     def run(self) -> None:
-        """Read until the list ends, the time or the requests of the turn are used up, or the CRM refuses."""
+        """Read until the list ends, the rate allows no more at the moment, or the CRM refuses."""
         if authorization.is_due(self._access.credentials):
             with self._database.transaction() as session:
                 runs.await_renewal(session, self._step, now=database_clock.now())
@@ -57,12 +52,13 @@ class ListReading:
             self._rejected(rejection.reason)
         except Throttled as throttle:
             seconds = min(throttle.seconds or THROTTLED_SECONDS, MAX_THROTTLED_SECONDS)
-            self._wait("rate_limited", seconds)
+            self._wait("rate_limited", timedelta(seconds=seconds))
         except Unreachable as failure:
-            self._wait(failure.reason, UNREACHABLE_SECONDS)
+            self._wait(failure.reason, UNREACHABLE)
         else:
             with self._database.transaction() as session:
-                runs.go_on(session, self._step, pause=self._pause(), now=database_clock.now())
+                pause = self._pace.pause(self._transport.calls)
+                runs.go_on(session, self._step, pause=pause, now=database_clock.now())
 
     def _read_pages(self) -> None:
         position = self._access.position
@@ -74,7 +70,7 @@ class ListReading:
                 now = database_clock.now()
                 held = runs.hold(session, self._step, now=now)
                 position = selection.store(session, held, page, at=database_clock.value(session, now))
-            if position is None or not self._may_go_on():
+            if position is None or not self._pace.may_go_on(self._transport.calls):
                 return
 
     def _page(self, position: str | None) -> Members:
@@ -112,16 +108,6 @@ class ListReading:
         with self._database.transaction() as session:
             runs.refuse(session, self._step, known.get(reason, LIST_REFUSED), now=database_clock.now())
 
-    def _wait(self, reason: str, seconds: float) -> None:
+    def _wait(self, reason: str, pause: timedelta) -> None:
         with self._database.transaction() as session:
-            pause = timedelta(seconds=seconds)
             runs.wait(session, self._step, reason, pause=pause, now=database_clock.now())
-
-    def _may_go_on(self) -> bool:
-        is_in_time = time.monotonic() - self._started < TURN_SECONDS
-        return is_in_time and self._transport.calls < self._rate / TURNS_PER_MINUTE
-
-    def _pause(self) -> timedelta:
-        """Return the time until the requests of the turn are within the rate."""
-        seconds = self._transport.calls * 60 / self._rate - (time.monotonic() - self._started)
-        return timedelta(seconds=max(0.0, seconds))
