@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -11,9 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
+NICENESS = 19
+
 
 class JsonServer(ThreadingHTTPServer):
-    """Answers each request with `answer`; `requests` counts them."""
+    """Answers each request with `answer`; `requests` counts them, `cpu_seconds` is their processor time."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -21,6 +25,7 @@ class JsonServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.requests = 0
+        self.cpu_seconds = 0.0
 
     @property
     def url(self) -> str:
@@ -33,6 +38,11 @@ class JsonServer(ThreadingHTTPServer):
         """Return the status and the body of the answer; several threads call it at the same time."""
         raise NotImplementedError
 
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- as its base
+        """Answer the requests of a connection in a thread of its own."""
+        super().process_request_thread(request, client_address)
+        self.cpu_seconds += time.thread_time()
+
 
 Server = TypeVar("Server", bound=JsonServer)
 
@@ -41,11 +51,17 @@ Server = TypeVar("Server", bound=JsonServer)
 def serving(server: Server) -> Iterator[Server]:
     """Answer requests as long as the block runs."""
     with server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=_serve, args=(server,), daemon=True).start()
         try:
             yield server
         finally:
             server.shutdown()
+
+
+def _serve(server: JsonServer) -> None:
+    """Answer requests with the lowest priority: what is measured beside them has machines of its own."""
+    os.nice(NICENESS)  # of this thread, and of those that it starts
+    server.serve_forever()
 
 
 class _Handler(BaseHTTPRequestHandler):

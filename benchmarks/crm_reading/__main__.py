@@ -3,8 +3,10 @@
 A HubSpot, a Salesforce and a Twenty with generated people are played on this machine. The product runs as
 `dev.py up` starts it, on a throw-away PostgreSQL server and a Redis-protocol server. Three workspaces connect
 one of them each; eight callers of another workspace reveal and look up stored people before and while the
-CRMs are read. Then people are changed in the CRMs until lookups say so. The rates that vendors publish are
-kept, so a Twenty with 100,000 people takes eleven minutes: `--minutes` ends the waiting.
+CRMs are read. The report says how much of the processors each part of the product uses meanwhile, and the
+played CRMs, which are on other machines in reality. Then people are changed in the CRMs until lookups say so.
+The rates that vendors publish are kept, so a Twenty with 100,000 people takes eleven minutes: `--minutes`
+ends the waiting.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from benchmarks.comparison.systems.system import Running, Scale, Workload, start
 from benchmarks.crm_reading import seed
 from benchmarks.crm_reading.crms import CRMS, FakeCrm
 from benchmarks.crm_reading.readings import Reading, watching
+from benchmarks.crm_reading.usage import Usage
 from benchmarks.many_at_once import report
 from benchmarks.many_at_once.enrichment import call
 from benchmarks.many_at_once.groups import Group, send
@@ -79,7 +82,8 @@ def _measure(shared: Servers, crms: Sequence[FakeCrm], options: argparse.Namespa
         product.env |= {"WEBHOOK_NETWORKS": "127.0.0.1/32"}
         readings = [Reading(crm, token) for crm, token in zip(crms, tokens, strict=False)]
         with started(product, shared) as running:
-            clicks = Clicks(running, tokens[-1], options, progress)
+            usage = Usage(shared, running, crms)
+            clicks = Clicks(running, tokens[-1], options, progress, usage)
             shared.collect_statistics(DATABASE)
             clicks.measure(quiet=True)
             _connect(shared, product, running, readings)
@@ -98,15 +102,18 @@ def _measure(shared: Servers, crms: Sequence[FakeCrm], options: argparse.Namespa
     wrong = [f"- wrong: {one.title}: {text}" for one in clicks.comparisons for text in one.wrong]
     memory = f"The workers had {watch.peak / 1e6:,.0f} MB at most."
     compared = table(report.LATENCIES, [report.latencies(one) for one in clicks.comparisons])
-    parts = [_table(readings), memory, compared, "\n".join(wrong)]
+    parts = [_table(readings), memory, compared, usage.table(), "\n".join(wrong)]
     return "\n\n".join(filter(None, parts)) + "\n", not wrong
 
 
 class Clicks:
     """Reveals and lookups of a workspace without a CRM."""
 
-    def __init__(self, running: Running, token: str, options: argparse.Namespace, progress: Progress) -> None:
+    def __init__(
+        self, running: Running, token: str, options: argparse.Namespace, progress: Progress, usage: Usage
+    ) -> None:
         self._running = running
+        self._usage = usage
         self._options = options
         self._progress = progress
         self._groups = [
@@ -119,11 +126,12 @@ class Clicks:
 
     def measure(self, *, quiet: bool) -> None:
         """Send the requests of each round."""
-        for _ in range(self._options.rounds):
-            for group, comparison in zip(self._groups, self.comparisons, strict=True):
-                self._progress.show(comparison.title)
-                answers = send(self._running, group, self._options.seconds)
-                self._progress.advance(comparison.add(answers, quiet=quiet))
+        with self._usage.measured("quiet" if quiet else "while CRMs are read"):
+            for _ in range(self._options.rounds):
+                for group, comparison in zip(self._groups, self.comparisons, strict=True):
+                    self._progress.show(comparison.title)
+                    answers = send(self._running, group, self._options.seconds)
+                    self._progress.advance(comparison.add(answers, quiet=quiet))
 
 
 def _connect(shared: Servers, product: Product, running: Running, readings: Sequence[Reading]) -> None:

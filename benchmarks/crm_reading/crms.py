@@ -13,6 +13,7 @@ from benchmarks._json_server import JsonServer
 PEOPLE_OF_A_COMPANY = 20
 SCATTER = 7919
 """A prime number: people with consecutive ids are at different companies."""
+_LETTERS = str.maketrans("0123456789", "abcdefghij")
 _CREATED = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -35,6 +36,11 @@ class FakeCrm(JsonServer):
         if self.moved is not None and self.moved[0] == number:
             return self.moved[1]
         return f"contact{number}@company{self.company(number)}.example"
+
+    @staticmethod
+    def surname(number: int) -> str:
+        """Return the family name of a person, which nobody else has; one with digits would be unusual."""
+        return "Lovelace" + str(number).translate(_LETTERS)
 
     def changed_at(self, number: int) -> str:
         """Return when the person was changed last."""
@@ -86,7 +92,7 @@ class HubSpot(FakeCrm):
         company = self.company(number)
         properties = {
             "firstname": "Ada",
-            "lastname": f"Lovelace{number}",
+            "lastname": self.surname(number),
             "email": self.address(number),
             "phone": f"+1 212 555 {number % 10_000:04}",
             "hs_linkedin_url": f"https://www.linkedin.com/in/person-{number}",
@@ -130,7 +136,7 @@ class Salesforce(FakeCrm):
         row = {
             "Id": f"{self._PREFIXES[table]}{number:012}",
             "FirstName": "Ada",
-            "LastName": f"Lovelace{number}",
+            "LastName": self.surname(number),
             "Email": self.address(number),
             "Phone": f"+1 212 555 {number % 10_000:04}",
             "SystemModstamp": self.changed_at(number),
@@ -172,7 +178,7 @@ class Twenty(FakeCrm):
         return {
             "id": str(number),
             "updatedAt": self.changed_at(number),
-            "name": {"firstName": "Ada", "lastName": f"Lovelace{number}"},
+            "name": {"firstName": "Ada", "lastName": self.surname(number)},
             "emails": {"primaryEmail": self.address(number), "additionalEmails": []},
             "phones": {
                 "primaryPhoneNumber": f"212555{number % 10_000:04}",
