@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from crm_schedule_support import LISTS, Scheduler, answer, with_phones
@@ -17,9 +18,11 @@ from app.engine.contacts.contacts import Contact
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.work.turns import LeaseLost
 from app.features.crm.index.crm_people import RecordKind
-from app.features.crm.schedules import enrichment, list_reading, results, runs, selection
+from app.features.crm.schedules import enrichment, results, runs, selection
 from app.features.crm.schedules.list_reading import ListReading
 from app.features.crm.schedules.tables import SCHEDULING
+from app.features.crm.turn import pace
+from app.features.crm.vendors.hubspot.hubspot import HubSpot
 from app.features.crm.vendors.members import Members
 
 every_vendor = pytest.mark.parametrize("vendor", sorted(LISTS))
@@ -532,19 +535,20 @@ def test_values_without_a_price_are_found_though_there_are_no_credits(
     assert (scheduler.outcomes(), run.charged) == (["found"], 0)
 
 
-def test_a_turn_uses_a_tenth_of_the_rate_and_is_continued(
+def test_a_list_is_read_evenly_with_a_tenth_of_the_rate(
     scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheduler.has(1, 2, 3)
     scheduler.schedule()
-    monkeypatch.setattr(list_reading, "SHARE_BESIDE_PUSHES", 1 / 480)
+    monkeypatch.setattr(HubSpot, "calls_per_minute", 120)
+    monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic=lambda: 0.0))
     scheduler.at_due_time()
 
-    scheduler.turn()
-    after_a_turn = len(scheduler.records())
+    scheduler.turn()  # two requests: the list, and its first page
+    after_a_turn, pause = len(scheduler.records()), scheduler.due_at() - scheduler.harness.now
     run = scheduler.go_on()
 
-    assert (after_a_turn, run.members) == (2, 3)
+    assert (after_a_turn, pause, run.members) == (2, timedelta(seconds=10), 3)
 
 
 def test_a_schedule_that_is_deleted_while_it_runs_ends(
