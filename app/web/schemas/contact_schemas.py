@@ -75,7 +75,9 @@ class SourceSchema(ResponseSchema):
     """A source of a value, and when it was seen."""
 
     provider = fields.String(metadata={"example": "sandbox"})
-    kind = fields.String(metadata={"enum": ["import", "provider", "pattern", "crm"], "example": "provider"})
+    kind = fields.String(
+        metadata={"enum": ["import", "provider", "pattern", "crm", "address_book"], "example": "provider"}
+    )
     first_seen_at = fields.DateTime(metadata={"example": TIME})
     last_seen_at = fields.DateTime(metadata={"example": TIME})
 

@@ -1,0 +1,58 @@
+// What the workspace has of a person itself, in its CRMs and address books: free, and shown before the price.
+
+import { t } from "../texts.js";
+import { h, statusIcon, valueLink } from "./components.js";
+import { icon } from "./icons.js";
+
+/** @typedef {import("../client/api.js").OwnRecords} OwnRecords */
+
+/** Return the records, each with the place where it is. @param {OwnRecords} result @returns {any[]} */
+const placed = ({ crm = [], address_books: books = [] }) => [
+  ...crm.map((record) => ({ ...record, place: t("known_in", crmName(record)) })),
+  ...books.map((entry) => ({ ...entry, kind: "entry", place: t("known_in_book", entry.book) })),
+];
+
+/** Return icons for a contact's known and owned fields, and for where else the workspace has the person.
+ *  @param {OwnRecords & {available: import("../client/api.js").MaskedValue[], saved: object|null}} result */
+export function contactIcons(result) {
+  const fieldIcon = (/** @type {"email"|"phone"} */ field) => {
+    const value = result.available.find((masked) => masked.field === field);
+    return value && statusIcon(field, value.owned ? t(`owned_${field}`) : t(`known_${field}`), value.owned);
+  };
+  const [own] = placed(result);
+  const isKnown = own && statusIcon("known", own.place, false);
+  return [fieldIcon("email"), fieldIcon("phone"), result.saved && statusIcon("saved", t("saved"), false), isKnown];
+}
+
+/** Return a section for each place that has the person. @param {OwnRecords} result @returns {HTMLElement[]} */
+export const ownRecords = (result) => Object.values(Object.groupBy(placed(result), ({ place }) => place)).map(section);
+
+/** @param {any[]} records of one place @returns {HTMLElement} */
+function section(records) {
+  const { place } = records[0];
+  const isOne = records.length === 1;
+  const items = records.map((record) => h(isOne ? "div" : "li", {}, h("p", {}, ...facts(record, isOne)), values(record)));
+  const several = [h("p", {}, h("strong", {}, t("known_several", place, records.length))), h("ul", {}, ...items)];
+  const lines = h("div", {}, ...(isOne ? items : several));
+  return h("section", { class: "own-records", "aria-label": place }, icon("known"), lines);
+}
+
+/** @param {{emails: string[], phones: string[]}} record */
+const values = ({ emails, phones }) => [...emails, ...phones].map((value) => h("div", { class: "value" }, valueLink(value)));
+
+/** Return what is said of a record, and the link to it. @param {any} record @param {boolean} isOne */
+function facts(record, isOne) {
+  const { is_outdated: isOutdated, kind, owner, url } = record;
+  const link = { href: url, target: "_blank", rel: "noopener noreferrer", "aria-label": t("crm_open_in", crmName(record)) };
+  const said = [
+    isOutdated && h("span", { class: "badge fair" }, t("crm_outdated", crmName(record))),
+    !isOutdated && isOne && h("strong", {}, record.place),
+    (!isOne || kind === "lead") && t(`record_${kind}`),
+    owner && t("crm_owner", owner),
+    url?.startsWith("https://") && h("a", link, t("crm_open")),
+  ].filter(Boolean);
+  return said.flatMap((part, index) => (index === 0 ? [part] : [" · ", part]));
+}
+
+/** Return the name of the CRM; a newer server may have another. @param {{vendor: string, vendor_title: string}} record */
+const crmName = ({ vendor, vendor_title: title }) => t(`crm_${vendor}`) || title;
