@@ -69,7 +69,7 @@ def pack(target: Path) -> None:
             entry = zipfile.ZipInfo(path.relative_to(SOURCE).as_posix(), ZIP_EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            archive.writestr(entry, path.read_bytes())
+            archive.writestr(entry, path.read_bytes(), compresslevel=9)
 
 
 def _is_shipped(path: Path) -> bool:

@@ -54,16 +54,18 @@
  *   stage: string|null, matched_on: string[], has: ("email"|"phone")[], emails: string[], phones: string[],
  *   changed_at: string|null, is_outdated: boolean}} CrmRecord
  */
+/** @typedef {{book_id: string, book: string, emails: string[], phones: string[]}} BookEntry */
+/** What the workspace has of a person itself. @typedef {{crm?: CrmRecord[], address_books?: BookEntry[]}} OwnRecords */
 /**
  * @typedef {{outcome: "matched"|"ambiguous"|"none", match: {confidence: number, matched_on: string[]}|null,
  *   candidates: {confidence: number, contact: Contact, company: Company|null}[], contact: Contact|null,
  *   company: Company|null, available: MaskedValue[], revealed: {emails: Email[], phones: Phone[]},
- *   saved: SavedProfile|null, suppressed: boolean, excluded?: Exclusion|null, crm?: CrmRecord[]}} LookupResult
+ *   saved: SavedProfile|null, suppressed: boolean, excluded?: Exclusion|null} & OwnRecords} LookupResult
  */
 /**
  * @typedef {{contact_id: string, full_name: string|null, title: string|null, seniority: string|null,
- *   department: string|null, linkedin_url: string|null, saved: SavedProfile|null, available: MaskedValue[],
- *   crm?: CrmRecord[]}} Lead
+ *   department: string|null, linkedin_url: string|null, saved: SavedProfile|null, available: MaskedValue[]
+ *   } & OwnRecords} Lead
  */
 /**
  * @typedef {{id: string, kind: string, status: JobStatus, outcome: JobOutcome, created_at: string,

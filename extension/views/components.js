@@ -72,21 +72,6 @@ export function statusIcon(name, text, isOwned) {
   );
 }
 
-/** Return icons for a contact's known and owned fields, and for where else the workspace has the person.
- *  @param {import("../client/api.js").MaskedValue[]} available @param {boolean} isSaved
- *  @param {import("../client/api.js").CrmRecord[]} [crm] */
-export function contactIcons(available, isSaved, crm = []) {
-  const fieldIcon = (/** @type {"email"|"phone"} */ field) => {
-    const value = available.find((masked) => masked.field === field);
-    return value && statusIcon(field, value.owned ? t(`owned_${field}`) : t(`known_${field}`), value.owned);
-  };
-  const inCrm = crm.length > 0 && statusIcon("known", t("crm_known", crmName(crm[0])), false);
-  return [fieldIcon("email"), fieldIcon("phone"), isSaved && statusIcon("saved", t("saved"), false), inCrm];
-}
-
-/** Return the name of the CRM; a newer server may have another. @param {import("../client/api.js").CrmRecord} record */
-export const crmName = (record) => t(`crm_${record.vendor}`) || record.vendor_title;
-
 /** @param {string} text @param {() => unknown} onClick @param {Record<string, any>} [properties] */
 export function button(text, onClick, properties = {}) {
   return h("button", { type: "button", onclick: onClick, ...properties }, text);
@@ -118,6 +103,15 @@ export function copyButton(value) {
   }
   return copy;
 }
+
+/** Return the link to an address or a number, and a button that copies it. @param {string} value @param {...Child} text */
+export function valueLink(value, ...text) {
+  const href = value.includes("@") ? mailto(value) : `tel:${value}`;
+  return [h("a", { href, class: "value-link" }, ...(text.length > 0 ? text : [value])), copyButton(value)];
+}
+
+/** Return the link to an address, whose local part may contain what separates the fields of a link (RFC 6068). @param {string} email */
+const mailto = (email) => `mailto:${encodeURI(email).replace(/[?#&]/g, encodeURIComponent)}`;
 
 /** Return a message for a view without content. @param {string} title @param {string} text @param {string} [iconName] */
 export function emptyState(title, text, iconName = "search") {

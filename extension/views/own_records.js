@@ -25,31 +25,32 @@ export function contactIcons(result) {
 }
 
 /** Return a section for each place that has the person. @param {OwnRecords} result @returns {HTMLElement[]} */
-export const ownRecords = (result) => Object.values(Object.groupBy(placed(result), ({ place }) => place)).map(section);
+export const ownRecords = (result) => [...Map.groupBy(placed(result), ({ place }) => place).values()].map(section);
 
 /** @param {any[]} records of one place @returns {HTMLElement} */
 function section(records) {
   const { place } = records[0];
   const isOne = records.length === 1;
-  const items = records.map((record) => h(isOne ? "div" : "li", {}, h("p", {}, ...facts(record, isOne)), values(record)));
+  const items = records.map((record) => {
+    const values = [...record.emails, ...record.phones].map((value) => h("div", { class: "value" }, valueLink(value)));
+    return h(isOne ? "div" : "li", {}, h("p", {}, facts(record, isOne)), values);
+  });
   const several = [h("p", {}, h("strong", {}, t("known_several", place, records.length))), h("ul", {}, ...items)];
   const lines = h("div", {}, ...(isOne ? items : several));
   return h("section", { class: "own-records", "aria-label": place }, icon("known"), lines);
 }
 
-/** @param {{emails: string[], phones: string[]}} record */
-const values = ({ emails, phones }) => [...emails, ...phones].map((value) => h("div", { class: "value" }, valueLink(value)));
-
 /** Return what is said of a record, and the link to it. @param {any} record @param {boolean} isOne */
 function facts(record, isOne) {
   const { is_outdated: isOutdated, kind, owner, url } = record;
-  const link = { href: url, target: "_blank", rel: "noopener noreferrer", "aria-label": t("crm_open_in", crmName(record)) };
+  const label = t("crm_open_in", crmName(record));
   const said = [
     isOutdated && h("span", { class: "badge fair" }, t("crm_outdated", crmName(record))),
     !isOutdated && isOne && h("strong", {}, record.place),
     (!isOne || kind === "lead") && t(`record_${kind}`),
     owner && t("crm_owner", owner),
-    url?.startsWith("https://") && h("a", link, t("crm_open")),
+    url?.startsWith("https://") &&
+      h("a", { href: url, target: "_blank", rel: "noreferrer", "aria-label": label }, t("crm_open")),
   ].filter(Boolean);
   return said.flatMap((part, index) => (index === 0 ? [part] : [" · ", part]));
 }

@@ -3,17 +3,18 @@
 import { readProfile } from "../active_page.js";
 import { deleteRequest, findRequest, isFinished, requestNames } from "../request_store.js";
 import { plural, slugOf, t } from "../texts.js";
-import { announce, cardHeader, contactIcons, h, listRow, suppressedState } from "./components.js";
+import { announce, cardHeader, h, listRow, suppressedState } from "./components.js";
 import { crmPlace, showCrmCard } from "./crm.js";
-import { crmRecords } from "./crm_records.js";
 import { enrichmentCard } from "./enrichment.js";
 import { fieldCard } from "./field_card.js";
 import { icon } from "./icons.js";
+import { contactIcons, ownRecords } from "./own_records.js";
 import { saveForm } from "./save.js";
 
 /** @typedef {import("../active_page.js").ProfileOnPage} ProfileOnPage */
 /** @typedef {import("../client/api.js").Contact} Contact */
 /** @typedef {import("../client/api.js").Company} Company */
+/** @typedef {import("../client/api.js").Lead} Lead */
 /** @typedef {import("../client/api.js").LookupResult} LookupResult */
 /** @typedef {import("../client/api.js").Subject} Subject */
 /** @typedef {import("../types.js").App} App */
@@ -31,13 +32,17 @@ export function personView(subject) {
     const name = contact?.full_name ?? profile.full_name ?? subject.full_name ?? subject.email ?? slugOf(url);
     const top = contact ? contactCard(name ?? t("unnamed"), contact, company) : unknownPersonCard(name, profile);
     const container = h("div", { class: "person" });
+    const own = ownRecords(lookup);
+    const removeUnknown = () =>
+      top.querySelectorAll(".not-known").forEach((/** @type {Element} */ one) => one.remove());
+    if (own.length > 0) removeUnknown();
     const crm = crmPlace();
     const person = {
       requested: subject,
       subject: preciseSubject(subject, contact, profile),
       label: name ?? t("unknown_person"),
       onFound: () => {
-        top.querySelectorAll(".not-known").forEach((/** @type {Element} */ element) => element.remove());
+        removeUnknown();
         if (contact) showCrmCard(app, crm, contact.id);
       },
       openContact: (/** @type {string} */ contactId) => app.open(personView({ contact_id: contactId })),
@@ -50,7 +55,7 @@ export function personView(subject) {
     const save = url ? await saveForm(app, url, lookup, profile, person.onSuppressed) : null;
     container.append(
       top,
-      ...crmRecords(lookup.crm),
+      ...own,
       fieldCard(app, "email", person, lookup),
       fieldCard(app, "phone", person, lookup),
       ...(contact || lookup.excluded ? [] : [await enrichmentCard(app, person)]),
@@ -107,27 +112,19 @@ function unknownPersonCard(name, profile) {
 }
 
 /** @param {App} app @param {LookupResult} lookup */
-async function candidateList(app, lookup) {
-  const people = lookup.candidates.map(({ contact, company }) => ({
-    id: contact.id,
-    name: contact.full_name ?? slugOf(contact.linkedin_url) ?? t("unnamed"),
-    details: [contact.title, company?.name].filter(Boolean).join(" · "),
-  }));
-  const subjects = people.map(({ id }) => ({ contact_id: id }));
+async function candidateList(app, { candidates }) {
+  const subjects = candidates.map(({ contact }) => ({ contact_id: contact.id }));
   const { results } = await app.client.lookupMany({ subjects }, { signal: app.signal });
-  const withIcons = people.map((person, index) => {
-    const { available, saved, crm } = results[index];
-    return { ...person, icons: contactIcons(available, Boolean(saved), crm) };
+  const people = candidates.map(({ contact, company }, index) => {
+    const title = [contact.title, company?.name].filter(Boolean).join(" · ");
+    return { ...results[index], ...contact, contact_id: contact.id, title };
   });
-  return personChoice(app, withIcons);
+  return personChoice(app, people);
 }
 
-/** Return a list of people to choose from.
- *  @param {App} app @param {{id: string, name: string, details: string, icons: any[]}[]} people */
+/** Return a list of people to choose from. @param {App} app @param {Lead[]} people */
 export function personChoice(app, people) {
-  const rows = people.map(({ id, ...item }) =>
-    listRow({ ...item, open: () => app.open(personView({ contact_id: id })) }),
-  );
+  const rows = people.map((lead) => leadRow(app, lead));
   return h(
     "section",
     {},
@@ -135,4 +132,14 @@ export function personChoice(app, people) {
     h("p", { class: "hint" }, plural("people", rows.length)),
     h("ul", { class: "list" }, ...rows),
   );
+}
+
+/** @param {App} app @param {Lead} lead */
+export function leadRow(app, lead) {
+  return listRow({
+    name: lead.full_name ?? slugOf(lead.linkedin_url) ?? t("unnamed"),
+    details: lead.title ?? "",
+    open: () => app.open(personView({ contact_id: lead.contact_id })),
+    icons: contactIcons(lead),
+  });
 }

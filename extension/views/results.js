@@ -1,7 +1,7 @@
 // Finished requests: revealed values, the reason why there is none, and the receipt.
 
 import { formatCredits, formatDate, formatSeconds, providerName, t, valueText } from "../texts.js";
-import { announce, copyButton, errorAlert, h, problemAlert, retryButton } from "./components.js";
+import { announce, errorAlert, h, problemAlert, retryButton, valueLink } from "./components.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../client/api.js").JobResponse} JobResponse */
@@ -9,15 +9,12 @@ import { icon } from "./icons.js";
 
 /** Return a revealed value. @param {any} value an e-mail address or a phone number of the API */
 export function revealedValue(value) {
-  const text = value.email ?? value.national;
-  const href = value.email ? mailto(value.email) : `tel:${value.e164}`;
   const isImport = value.sources.some((/** @type {Source} */ source) => source.kind === "import");
   const origin = isImport && value.verified_at === null ? "import" : "provider";
   return h(
     "div",
     { class: "value" },
-    h("a", { href, class: "value-link" }, text, value.extension && ` x${value.extension}`),
-    copyButton(value.email ?? value.e164),
+    valueLink(value.email ?? value.e164, value.email ?? value.national, value.extension && ` x${value.extension}`),
     h(
       "p",
       { class: "facts" },
@@ -29,9 +26,6 @@ export function revealedValue(value) {
     ),
   );
 }
-
-/** Return the link to an address, whose local part may contain what separates the fields of a link (RFC 6068). @param {string} email */
-const mailto = (email) => `mailto:${encodeURI(email).replace(/[?#&]/g, encodeURIComponent)}`;
 
 /** @param {{type: string}} value */
 export const valueType = ({ type }) => h("span", {}, valueText("type", type));
@@ -88,7 +82,7 @@ function traceTable(trace) {
     h(
       "tr",
       {},
-      h("td", {}, providerName(entry.provider)),
+      h("td", {}, sourceName(entry.provider, entry.source)),
       h("td", {}, valueText("outcome", entry.outcome)),
       h("td", {}, entry.latency_ms ? formatSeconds(entry.latency_ms) : ""),
     ),
@@ -96,9 +90,12 @@ function traceTable(trace) {
   return h("table", {}, h("thead", {}, h("tr", {}, ...columns)), h("tbody", {}, ...rows));
 }
 
+/** An address book is named by its id. @param {string} provider @param {string} [kind] */
+const sourceName = (provider, kind) => (kind === "address_book" ? t("address_book") : providerName(provider));
+
 /** @param {Source} source */
 function sourceText({ kind, provider, last_seen_at: seenAt }) {
   return kind === "import"
     ? t("receipt_import", provider, formatDate(seenAt))
-    : t("receipt_source", providerName(provider), formatDate(seenAt));
+    : t("receipt_source", sourceName(provider, kind), formatDate(seenAt));
 }

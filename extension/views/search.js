@@ -4,7 +4,7 @@
 import { normalizeEmail, normalizeProfileUrl, parseHost, sha256, websiteCandidates } from "../client/normal_forms.js";
 import { leadsByHash } from "../company_lookups.js";
 import { slugOf, t } from "../texts.js";
-import { contactIcons, emptyState, h } from "./components.js";
+import { emptyState, h } from "./components.js";
 import { icon } from "./icons.js";
 import { personChoice, personView } from "./person.js";
 
@@ -76,7 +76,7 @@ function colleagueView(name, company) {
   return async (app) => {
     const found = await listedPeople(app, name, company.domain);
     if (found.length === 1) return personView({ contact_id: found[0].contact_id })(app);
-    if (found.length > 1) return personChoice(app, found.map(choiceItem));
+    if (found.length > 1) return personChoice(app, found);
     const companyText = company.domain ?? company.name ?? "";
     if (!name.includes(" ")) return emptyState(t("search_none_title", name, companyText), t("search_none_text"));
     const companyField = company.domain ? { company_domain: company.domain } : { company_name: companyText };
@@ -107,14 +107,4 @@ async function listedPeople(app, name, domain) {
 function wordsOf(name) {
   const plain = name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   return plain.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
-}
-
-/** @param {Lead} lead */
-function choiceItem(lead) {
-  return {
-    id: lead.contact_id,
-    name: lead.full_name ?? slugOf(lead.linkedin_url) ?? t("unnamed"),
-    details: lead.title ?? "",
-    icons: contactIcons(lead.available, lead.saved !== null, lead.crm),
-  };
 }

@@ -5,9 +5,9 @@ import { sha256, websiteCandidates } from "../client/normal_forms.js";
 import { byHash, byOutput, byPrefix, leadsByHash } from "../company_lookups.js";
 import { knownHashes } from "../known_companies.js";
 import { loadSettings } from "../storage.js";
-import { capitalize, plural, slugOf, t, valueText } from "../texts.js";
-import { button, cardHeader, contactIcons, emptyState, h, listRow, loading, problemAlert } from "./components.js";
-import { personView } from "./person.js";
+import { capitalize, plural, t, valueText } from "../texts.js";
+import { button, cardHeader, emptyState, h, loading, problemAlert } from "./components.js";
+import { leadRow } from "./person.js";
 
 /** @typedef {import("../types.js").App} App */
 /** @typedef {import("../storage.js").Page} Page */
@@ -183,14 +183,4 @@ async function showLeads(app, container, company) {
       departmentSelect.append(h("option", { value: name }, `${capitalize(valueText("department", name))} (${count})`));
     }
   }
-}
-
-/** @param {App} app @param {Lead} lead */
-function leadRow(app, lead) {
-  return listRow({
-    name: lead.full_name ?? slugOf(lead.linkedin_url) ?? t("unnamed"),
-    details: lead.title ?? "",
-    open: () => app.open(personView({ contact_id: lead.contact_id })),
-    icons: contactIcons(lead.available, lead.saved !== null, lead.crm),
-  });
 }

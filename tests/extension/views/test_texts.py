@@ -21,6 +21,7 @@ from app.domain.exclusions import CRM_STAGE, Reason
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
 from app.engine.lookups.field_requests import TYPES
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.pushes import PushOutcome
 from app.features.crm.vendors.registry import CRMS
 
@@ -53,6 +54,7 @@ FAMILIES = {
     "error": set(all_problems()) | CLIENT_CODES,
     "crm": {outcome.value for outcome in PushOutcome if not outcome.startswith("would_")}
     | {crm.name for crm in CRMS},
+    "record": {kind.value for kind in RecordKind} | {"entry"},
 }
 PLURALS = ("one", "other")
 CODE_LIKE = re.compile(r"[#/:=@${}|]|^[a-z .-]+$")  # selectors, URLs, class names
@@ -76,7 +78,7 @@ def test_every_text_that_is_used_exists() -> None:
 
 
 def test_every_enum_value_of_the_service_has_a_text() -> None:
-    shown = {"status", "outcome", "state", "kind", "type"}
+    shown = {"status", "outcome", "state", "kind", "type", "record"}
 
     missing = {f"{family}_{value}" for family in shown for value in FAMILIES[family]} - set(TEXTS)
 
