@@ -28,6 +28,22 @@ function prepareMarking() {
   }
 }
 
+/** Fill the field with what the chosen option proposes (`data-proposes`), until another value is written. */
+function prepareProposal() {
+  const field = document.getElementById("max_credits");
+  let proposal = "";
+  for (const option of document.querySelectorAll("[data-proposes]")) {
+    const propose = () => {
+      field.value = ["", proposal].includes(field.value) ? option.dataset.proposes : field.value;
+      proposal = option.dataset.proposes;
+    };
+    option.addEventListener("change", propose);
+    if (option.checked) {
+      propose();
+    }
+  }
+}
+
 /** Prevent that a second click sends a form again. */
 function preventSecondSubmission() {
   document.addEventListener("submit", (event) => {
@@ -76,6 +92,7 @@ async function refresh() {
       live.replaceWith(current);
       document.querySelector(".balance").replaceWith(page.querySelector(".balance"));
       prepareCopying(current);
+      prepareProposal();
       announce(current);
     }
   } catch {
@@ -87,5 +104,6 @@ async function refresh() {
 showCurrentLink();
 prepareCopying(document);
 prepareMarking();
+prepareProposal();
 preventSecondSubmission();
 refresh();

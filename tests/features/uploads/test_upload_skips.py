@@ -327,12 +327,14 @@ def test_the_page_says_it_in_a_sentence_and_offers_three_choices(browser: Visito
 
     assert "4 people: 2 in HubSpot (1 with an address), 2 to buy for at most 2 credits." in page
     lines = [
-        'value="skip" checked> Skip them: 2 to buy for at most 2 credits',
-        'value="fill"> Fill only what is missing: 3 to buy for at most 3 credits',
-        'value="all"> Enrich all: 4 to buy for at most 4 credits',
+        'value="skip" checked data-proposes="2"> Skip them: 2 to buy for at most 2 credits',
+        'value="fill" data-proposes="3"> Fill only what is missing: 3 to buy for at most 3 credits',
+        'value="all" data-proposes="4"> Enrich all: 4 to buy for at most 4 credits',
     ]
     for line in lines:
         assert f'<input type="radio" name="choice" {line}</label>' in page
+    assert 'name="max_credits" type="text" value=""' in page
+    assert "Empty: what your choice costs at most" in page
 
 
 @pytest.mark.parametrize("choice", choices.all_choices())
@@ -344,6 +346,26 @@ def test_a_choice_on_the_page_starts_the_upload_with_it(
     started = get(user, upload_id)
     assert started["status"] == "running"
     assert (started["skip"], started["skip_when"]) == (list(choice.rule.sources), choice.rule.when)
+    assert started["max_credits"] == {"skip": 2, "fill": 3, "all": 4}[choice.name]
+
+
+def test_the_maximum_that_is_written_goes_before_the_price_of_the_choice(
+    browser: Visitor, user: SignedInUser, upload_id: str
+) -> None:
+    browser.send(f"/uploads/{upload_id}/start", choice="all", max_credits="1")
+
+    assert get(user, upload_id)["max_credits"] == 1
+
+
+def test_a_choice_does_not_start_an_upload_without_a_price(
+    browser: Visitor, user: SignedInUser, upload_id: str
+) -> None:
+    columns = ["linkedin_url", *[None] * (len(get(user, upload_id)["columns"]) - 1)]
+    user.client.put(f"/api/uploads/{upload_id}/mapping", json={"columns": columns}, headers=user.headers)
+
+    browser.send(f"/uploads/{upload_id}/start", choice="all")
+
+    assert get(user, upload_id)["status"] == "pricing"
 
 
 def test_a_paused_upload_has_its_choice_selected(
@@ -355,7 +377,8 @@ def test_a_paused_upload_has_its_choice_selected(
     page = browser.open(f"/uploads/{upload_id}").text
 
     assert get(user, upload_id)["status"] == "paused"
-    assert 'value="fill" checked>' in page
+    assert 'value="fill" checked ' in page
+    assert 'name="max_credits" type="text" value="0"' in page
 
 
 def test_without_anybody_in_an_own_system_the_page_offers_no_choice(
@@ -372,3 +395,5 @@ def test_without_anybody_in_an_own_system_the_page_offers_no_choice(
 
     assert "4 people: 4 to buy for at most 4 credits." in page
     assert 'name="choice"' not in page
+    assert 'name="max_credits" type="text" value="4"' in page
+    assert "Empty: no limit but your balance" in page

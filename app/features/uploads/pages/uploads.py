@@ -127,7 +127,10 @@ def start(upload_id: str) -> Response:
     """Start an upload, or continue a paused one."""
     numbers = {name: forms.text(name) for name in ("max_credits", "revision")}
     fields: dict[str, Any] = {name: forms.number(text) if text else None for name, text in numbers.items()}
-    fields |= forms.texts("purpose") | _skip_fields()
+    fields |= forms.texts("purpose")
+    if choice := _choice():
+        price = {} if numbers["max_credits"] else {"max_credits": _price(upload_id, choice)}
+        fields |= choice.fields | price
     try:
         actions.start(upload_id, forms.load(StartSchema(), fields))
     except InvalidForm as invalid:
@@ -182,10 +185,18 @@ def result(upload_id: str) -> Response:
     return actions.download_result(upload)
 
 
-def _skip_fields() -> dict[str, Any]:
-    """Return the fields of the choice in the form; none if the form offers no choice."""
+def _choice() -> choices.Choice | None:
+    """Return the choice in the form, None if the form offers none."""
     name = forms.text("choice")
-    return next((choice.fields for choice in choices.all_choices() if choice.name == name), {})
+    return next((choice for choice in choices.all_choices() if choice.name == name), None)
+
+
+def _price(upload_id: str, choice: choices.Choice) -> int | None:
+    """Return what the choice costs at most, None if the upload has no price yet."""
+    with services().database.reading() as session:
+        estimate = uploads.get(session, caller().workspace_id, upload_id).estimate or {}
+    price = choices.chosen(estimate, choice.rule)
+    return price["credits_max"] if price else None
 
 
 def _list(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
