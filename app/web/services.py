@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -16,6 +17,8 @@ from app.engine.jobs.job_snapshots import JobReader
 from app.engine.jobs.submitter import JobSubmitter
 from app.engine.lookups import lookup_parts
 from app.engine.lookups.lookups import Lookups
+from app.engine.own_records import own_records
+from app.engine.own_records.own_records import Find
 from app.infra.broker.job_notifications import JobListener
 from app.infra.broker.queue import JobPublisher
 from app.infra.broker.rate_limiter import Limiter
@@ -33,7 +36,10 @@ BODY_MEMORY_BYTES = 32 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AppServices:
-    """The settings and service objects that `create_app` builds the application from."""
+    """The settings and service objects that `create_app` builds the application from.
+
+    `own_records` find what a workspace has of people in its own systems, by the names of the sources.
+    """
 
     settings: Settings
     digest_keys: DigestKeys
@@ -41,6 +47,7 @@ class AppServices:
     authenticator: Authenticator
     database: Database
     lookups: Lookups
+    own_records: Mapping[str, Find]
     job_reader: JobReader
     submitter: JobSubmitter
     publisher: JobPublisher
@@ -67,6 +74,7 @@ class AppServices:
             authenticator=Authenticator(opened, lifetime, now=database_clock.now()),
             database=opened,
             lookups=Lookups(opened, settings.prices, bulkhead.db_slot, lookup_parts.load_all(settings)),
+            own_records=own_records.load_all(settings),
             job_reader=JobReader(opened),
             submitter=JobSubmitter(opened, publisher, settings, partial(bulkhead.db_slot, to_write=True)),
             publisher=publisher,

@@ -13,6 +13,7 @@ from app.domain.regional_rules import parse_places
 from app.engine.jobs.submitter import JobSubmitter
 from app.engine.lookups import lookup_parts
 from app.engine.lookups.lookups import Lookups
+from app.engine.own_records import own_records
 from app.infra.broker.rate_limiter import Limiter
 
 
@@ -26,6 +27,7 @@ def change_settings(app: APIFlask, **changes: Any) -> None:
         settings=settings,
         limiter=Limiter(settings.redis_url, settings.web_concurrency),
         lookups=Lookups(services.database, settings.prices, slot, lookup_parts.load_all(settings)),
+        own_records=own_records.load_all(settings),
         submitter=JobSubmitter(services.database, services.publisher, settings, partial(slot, to_write=True)),
     )
 

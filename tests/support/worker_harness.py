@@ -29,6 +29,7 @@ from app.engine.jobs.jobs import Job
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.lookups import lookups
 from app.engine.matching import reverse_lookups
+from app.engine.own_records import own_records
 from app.infra import clock
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
@@ -210,7 +211,13 @@ class WorkerHarness:
 
 def make_services(settings: Settings, database: Database) -> WorkerServices:
     """Return the service objects of a worker that sends no notifications."""
-    return WorkerServices(settings, database, JobPublisher(settings.redis_url), NullNotifier())  # type: ignore[arg-type]
+    return WorkerServices(
+        settings,
+        database,
+        JobPublisher(settings.redis_url),
+        NullNotifier(),  # type: ignore[arg-type]
+        own_records=own_records.load_all(settings),
+    )
 
 
 def deliver(services: WorkerServices, *job_ids: str, queue: Queue = Queue.INTERACTIVE) -> None:

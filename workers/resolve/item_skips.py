@@ -8,7 +8,6 @@ from app.engine.enrichments.skips import Skip, SkipRule
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
 from app.engine.lookups.field_requests import DEFAULT_FIELD_REQUESTS
-from app.engine.own_records import own_records
 from app.infra.database import database_clock
 from workers.execution.worker_services import WorkerServices
 
@@ -25,7 +24,7 @@ def find(claim: Claim, services: WorkerServices, item: JobItem) -> Skip | None:
             claim.workspace_id,
             [Subject(**item.request["subject"])],
             fields,
-            own_records.load_all(services.settings),
+            services.own_records,
             default_max_age=services.settings.default_max_age,
             now=database_clock.value(session),
         )

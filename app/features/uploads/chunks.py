@@ -6,7 +6,7 @@ killed at any moment has therefore done both or neither.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -24,7 +24,7 @@ from app.engine.jobs import submission
 from app.engine.jobs.jobs import PURPOSE, Job, JobItem
 from app.engine.jobs.result_reuse import NO_REUSE
 from app.engine.jobs.submission import JobRequest
-from app.engine.own_records import own_records
+from app.engine.own_records.own_records import Find
 from app.features.uploads.tables import Upload, UploadChunk, UploadRow, UploadStatus
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
@@ -50,7 +50,9 @@ class NextChunk:
     cost: int
 
 
-def plan(session: Session, upload: Upload, settings: Settings) -> NextChunk | None:
+def plan(
+    session: Session, upload: Upload, *, settings: Settings, finds: Mapping[str, Find]
+) -> NextChunk | None:
     """Return the next job of an upload; None if no row is left or the window is full.
 
     Whom it skips is estimated now: rows are priced without that, as it is chosen later.
@@ -67,12 +69,17 @@ def plan(session: Session, upload: Upload, settings: Settings) -> NextChunk | No
     numbers = tuple(row.number for row in rows)
     cost = sum(row.cost for row in rows)
     if cost and upload.skip:
-        cost = min(cost, _cost_with_skips(session, upload, requests, settings))
+        cost = min(cost, _cost_with_skips(session, upload, requests, settings=settings, finds=finds))
     return NextChunk(upload.next_chunk, numbers, requests, cost)
 
 
 def _cost_with_skips(
-    session: Session, upload: Upload, requests: Sequence[dict[str, Any]], settings: Settings
+    session: Session,
+    upload: Upload,
+    requests: Sequence[dict[str, Any]],
+    *,
+    settings: Settings,
+    finds: Mapping[str, Find],
 ) -> int:
     estimate = enrichment_estimates.estimate(
         session,
@@ -82,7 +89,7 @@ def _cost_with_skips(
         settings=settings,
         now=database_clock.value(session),
         rule=SkipRule.parse(upload.skip or {}),
-        finds=own_records.load_all(settings),
+        finds=finds,
     )
     return estimate.credits_max
 

@@ -69,7 +69,7 @@ def _submit_next(turn: Turn, services: WorkerServices) -> bool:
         upload = session.get(Upload, turn.id)
         if upload is None or upload.status != UploadStatus.RUNNING:
             return False
-        chunk = chunks.plan(session, upload, settings)
+        chunk = chunks.plan(session, upload, settings=settings, finds=services.own_records)
     if chunk is None:
         return False
     with services.database.transaction() as session:

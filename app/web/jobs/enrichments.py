@@ -13,7 +13,6 @@ from app.engine.enrichments import enrichment_estimates, estimate_sentences
 from app.engine.enrichments.enrichment_estimates import Estimate
 from app.engine.jobs.jobs import PURPOSE, USE_OWN_RECORDS
 from app.engine.jobs.submission import JobRequest
-from app.engine.own_records import own_records
 from app.infra.database import database_clock
 from app.web import purposes
 from app.web.bodies.body import json_response
@@ -27,7 +26,7 @@ def submit(body: EnrichmentRequest) -> Response:
     """Submit the enrichment for the caller, and wait for it as the caller prefers; or return the estimate."""
     refusal = purposes.check(body.purpose)
     settings = services().settings
-    finds = own_records.load_all(settings) if body.dry_run or body.skip.sources else {}
+    finds = services().own_records if body.dry_run or body.skip.sources else {}
     with services().database.reading() as session:
         estimate = enrichment_estimates.estimate(
             session,

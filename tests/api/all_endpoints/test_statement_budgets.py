@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import pytest
@@ -73,8 +73,9 @@ def people(user: SignedInUser) -> list[Contact]:
 
 @pytest.fixture
 def services(app: APIFlask, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
+    """Return a worker that has looked already that no workspace has a system of its own."""
     api = app.extensions["services"]
-    return make_services(api.settings, api.database)
+    return replace(make_services(api.settings, api.database), own_records={})
 
 
 @contextmanager

@@ -25,7 +25,6 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.ledger.reveals import Reveal
-from app.engine.own_records import own_records
 from app.engine.own_records.own_verifications import OwnVerification
 from app.engine.privacy import erasure, erasure_run
 from app.features.crm.connections import CrmConnection
@@ -42,9 +41,7 @@ LONG_AGO = NOW - timedelta(days=4000)
 
 @pytest.fixture
 def harness(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerHarness:
-    harness = worker_harness(settings, database, monkeypatch)
-    harness.services = dataclasses.replace(harness.services, own_records=own_records.load_all(settings))
-    return harness
+    return worker_harness(settings, database, monkeypatch)
 
 
 def fill(harness: WorkerHarness, *people: dict[str, Any]) -> CrmConnection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from users_support import SignedInUser
 from worker_harness import deliver, make_services
 
 from app.engine.jobs.jobs import USE_OWN_RECORDS, Job, JobItem
-from app.engine.own_records import own_records
 from app.infra import clock
 
 NUMBER = "+447400123456"
@@ -41,7 +39,6 @@ def run(user: SignedInUser, job_id: str) -> Answer:
     """Run the job, and return what a poll returns."""
     api = user.client.application.extensions["services"]
     services = make_services(api.settings, api.database)
-    services = dataclasses.replace(services, own_records=own_records.load_all(api.settings))
     deliver(services, job_id)
     answer: Answer = user.client.get(f"/api/ext/jobs?id={job_id}", headers=user.headers).get_json()
     return answer

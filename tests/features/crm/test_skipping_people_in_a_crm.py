@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from apiflask import APIFlask
 from crm_index_support import a_crm, in_crm
 from fake_providers import email, hit, phone
 from page_support import visitor
-from stored_support import ADA_URL, a_contact, an_email, own
+from stored_support import ADA_URL, a_contact, an_email, own, statements
 from users_support import SignedInUser, create_user
 from worker_harness import WorkerHarness, deliver, make_services, worker_harness
 
@@ -138,6 +140,21 @@ def test_a_skipped_item_says_why_and_costs_nothing(app: APIFlask, user: SignedIn
     assert (item["outcome"], item["skipped"], item["credits_charged"]) == ("skipped", SKIPPED, 0)
     assert (item["emails"], item["contact"], answer["trace"]) == ([], None, [])
     assert answer["job"]["outcome"] == "skipped"
+
+
+@pytest.mark.usefixtures("crm")
+def test_a_worker_looks_once_whether_a_workspace_has_a_crm(app: APIFlask, user: SignedInUser) -> None:
+    with ExitStack() as recording:
+        engines = app.extensions["services"].database.engines
+        executed = [recording.enter_context(statements(engine)) for engine in engines]
+        run(app, user, ADA, BOB, NEW, skip=["crm"])
+
+    looks = [
+        sql
+        for sql, _ in chain.from_iterable(executed)
+        if sql.startswith("SELECT crm_connections.id") and "WHERE" not in sql
+    ]
+    assert len(looks) == 2  # the process of the API, and the worker for all three items
 
 
 @pytest.mark.usefixtures("crm")

@@ -308,7 +308,8 @@ def test_a_turn_that_is_repeated_submits_no_job_twice(ada: Uploader, monkeypatch
     ada.start(upload_id)
     with ada.harness.database.reading() as session:
         upload = uploads.get(session, ada.harness.workspace_id, upload_id)
-        planned = chunks.plan(session, upload, ada.harness.services.settings)
+        services = ada.harness.services
+        planned = chunks.plan(session, upload, settings=services.settings, finds=services.own_records)
     assert planned is not None
 
     submitted = [_submit(ada, upload_id, planned) for _ in range(2)]

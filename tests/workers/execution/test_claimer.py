@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -153,6 +154,7 @@ def test_all_jobs_of_a_message_are_settled_in_one_transaction_and_notified_once(
 
 
 def test_the_number_of_statements_does_not_depend_on_the_number_of_jobs(harness: WorkerHarness) -> None:
+    harness.services = replace(harness.services, own_records={})  # it looks for them at times, not by job
     counts = []
     for profiles in (people(2), people(PEOPLE)[2:18]):
         ids = submit(harness, *profiles)

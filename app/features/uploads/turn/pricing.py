@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
 
 from app.domain.lists.cells.list_countries import SAMPLE
-from app.engine.own_records import own_records
-from app.engine.own_records.own_records import Find
 from app.engine.work import turns
 from app.engine.work.turns import LeaseLost, Turn
 from app.features.uploads import pricing, row_store
@@ -31,11 +28,10 @@ def price(turn: Turn, services: WorkerServices) -> bool:
         sample = row_store.sample(session, turn.id, limit=SAMPLE)
         read_at = database_clock.value(session)
     reader = RowReader.of(upload, sample, now=read_at)
-    finds = own_records.load_all(services.settings)
     counts, first = Counter(upload.counts), upload.priced
     ends = time.monotonic() + TURN_SECONDS
     while first < upload.row_count:
-        first = _price_batch(turn, services, reader, finds, counts, first)
+        first = _price_batch(turn, services, reader, counts, first)
         if first < upload.row_count and (time.monotonic() > ends or shutdown_flag.has_begun()):
             with services.database.transaction() as session:
                 now = database_clock.now()
@@ -46,13 +42,8 @@ def price(turn: Turn, services: WorkerServices) -> bool:
     return False
 
 
-def _price_batch(  # noqa: PLR0917 -- what one turn has for all its batches
-    turn: Turn,
-    services: WorkerServices,
-    reader: RowReader,
-    finds: Mapping[str, Find],
-    counts: Counter[str],
-    first: int,
+def _price_batch(
+    turn: Turn, services: WorkerServices, reader: RowReader, counts: Counter[str], first: int
 ) -> int:
     """Price rows from this number on, and count them; return the number of the row after them."""
     with services.database.reading() as session:
@@ -60,7 +51,9 @@ def _price_batch(  # noqa: PLR0917 -- what one turn has for all its batches
         if not rows:  # the upload was deleted
             raise LeaseLost
         now = database_clock.value(session)
-        batch = pricing.price(session, turn, reader, rows, settings=services.settings, finds=finds, now=now)
+        batch = pricing.price(
+            session, turn, reader, rows, settings=services.settings, finds=services.own_records, now=now
+        )
     counts.update(batch.counts)
     with services.database.transaction() as session:
         pricing.store(session, turn, batch, counts, reader.warnings, now=database_clock.now())
