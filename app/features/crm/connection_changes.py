@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.features.crm import connections, credential_checks, mapping, properties
@@ -19,6 +19,13 @@ from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.idempotency_header import begin, finish, is_replay, release
 from app.web.sign_in.admins import admin_caller
+
+
+class _Former(NamedTuple):
+    """The encrypted credentials before a change, and when the CRM accepted them last."""
+
+    credentials: bytes
+    checked_at: datetime | None
 
 
 def create(new: NewConnection) -> tuple[CrmConnection, bool]:
@@ -72,7 +79,7 @@ def change(connection_id: str, changes: Mapping[str, Any]) -> tuple[CrmConnectio
         now = database_clock.value(session)
         if is_replay(session, connection_id, now=now):
             return connection, True
-        former = connection.credentials
+        former = _Former(connection.credentials, connection.checked_at)
         if "mapping" in changes or "constants" in changes:
             chosen = changes.get("mapping", connection.mapping)
             _change_mapping(session, connection, chosen, changes.get("constants", connection.constants))
@@ -139,7 +146,7 @@ def delete(connection_id: str) -> None:
     log.info("crm disconnected", account=admin.account_id, connection=connection_id)
 
 
-def _require_accepted(checked: CrmConnection, former: bytes | None = None) -> None:
+def _require_accepted(checked: CrmConnection, former: _Former | None = None) -> None:
     """Return if nothing is known to be wrong with the credentials, or they were replaced meanwhile.
 
     Raises:
@@ -157,7 +164,9 @@ def _require_accepted(checked: CrmConnection, former: bytes | None = None) -> No
             connections.delete(session, connection.workspace_id, connection.id)
         else:
             now = database_clock.value(session)
-            connections.restore_credentials(session, connection, former, now=now)
+            connections.restore_credentials(
+                session, connection, former.credentials, checked_at=former.checked_at, now=now
+            )
         release(session)
     raise ValidationFailed(errors=(error,))
 

@@ -255,17 +255,26 @@ def wake(session: Session, connection: CrmConnection, *, now: datetime) -> None:
 def replace_credentials(
     session: Session, connection: CrmConnection, credentials: Credentials, *, now: Moment
 ) -> None:
-    """Store new credentials, which a worker then checks; a worker that uses the old ones loses its lease."""
+    """Store new credentials, which a worker then checks; a worker that uses the old ones loses its lease.
+
+    The CRM has not accepted them yet: if it refuses them, who entered them sees it, and nobody else is told.
+    """
     connection.credentials = _encrypted(session, connection.workspace_id, connection.id, credentials)
+    connection.checked_at = None
     _record(session, Action.CRM_CREDENTIALS, connection)
     check(session, connection, now=now)
 
 
 def restore_credentials(
-    session: Session, connection: CrmConnection, credentials: bytes, *, now: Moment
+    session: Session,
+    connection: CrmConnection,
+    credentials: bytes,
+    *,
+    checked_at: datetime | None,
+    now: Moment,
 ) -> None:
-    """Store the encrypted credentials that were there before others, which the CRM refused."""
-    connection.credentials = credentials
+    """Store the encrypted credentials that were there, last accepted then, before the CRM refused others."""
+    connection.credentials, connection.checked_at = credentials, checked_at
     _record(session, Action.CRM_CREDENTIALS, connection)
     check(session, connection, now=now)
 

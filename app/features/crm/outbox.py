@@ -168,7 +168,7 @@ def end(
 def _refuse(session: Session, connection: CrmConnection, work: WorkTurn, reason: str, *, now: Moment) -> None:
     """Suspend the pushes of the connection until the workspace connects again, and tell it so once.
 
-    Who connects it for the first time sees it on the page.
+    Who enters credentials that the CRM has not accepted yet sees it on the page.
     """
     connection.status = ConnectionStatus.RECONNECT.value
     connection.error = reason

@@ -24,6 +24,7 @@ from app.engine.events.events import Event
 from app.features.crm import connections, credential_checks, work
 from app.features.crm.connections import CrmConnection
 from app.infra.broker.job_notifications import JobNotifier
+from app.infra.clock import rfc3339
 from app.web.services import AppServices
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
@@ -262,7 +263,31 @@ def test_a_wrong_new_token_leaves_the_one_that_works(
     assert (connection.status, connection.error) == ("connected", None)
     with admin.database.reading() as session:
         assert connections.decrypted(session, connection).token == TOKEN
+        assert session.scalars(select(Event)).all() == []
     assert len(worker) == 2
+
+
+@pytest.mark.usefixtures("hubspot")
+def test_a_wrong_new_token_does_not_change_when_the_former_was_accepted(admin: SignedInUser) -> None:
+    before = post(admin, vendor="hubspot", token=TOKEN).get_json()["connection"]
+
+    post(admin, f"/{before['id']}", token=WRONG)
+
+    [connection] = stored(admin)
+    assert (connection.status, rfc3339(connection.checked_at)) == ("checking", before["checked_at"])
+
+
+def test_a_former_token_that_was_revoked_meanwhile_is_told(admin: SignedInUser, hubspot: FakeCrm) -> None:
+    connection_id = post(admin, vendor="hubspot", token=TOKEN).get_json()["connection"]["id"]
+    hubspot.token = "of nobody"
+
+    post(admin, f"/{connection_id}", token=WRONG)
+    work.push(connection_id)
+
+    [connection] = stored(admin)
+    assert (connection.status, connection.error) == ("reconnect", "unauthorized")
+    with admin.database.reading() as session:
+        assert [event.type for event in session.scalars(select(Event))] == ["crm.push_failed"]
 
 
 @pytest.mark.usefixtures("hubspot")
