@@ -30,7 +30,7 @@ from app.engine.work.items import WorkItem
 from app.engine.work.turns import LeaseLost
 from app.features.crm import connections
 from app.features.crm.connections import READING, Credentials, CrmConnection, reading_id
-from app.features.crm.index import readings
+from app.features.crm.index import crm_index, readings
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
 from app.features.crm.index.readings import CrmReading, Place
 from app.features.crm.turn import pace
@@ -44,6 +44,7 @@ from app.features.crm.vendors.twenty import reading as twenty
 from app.features.crm.vendors.zoho import reading as zoho
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 
 VENDORS = tuple(FAKES)
@@ -975,6 +976,55 @@ def test_a_crm_that_returns_the_same_page_again_and_again_ends_the_turn(connecte
 
     assert len(connected.crm.requests) - before == 2
     assert (connected.reading().error, due_in(connected)) == ("same_page", timedelta(hours=1))
+
+
+def test_what_the_crm_no_longer_has_is_deleted_in_batches_before_the_pass_ends(
+    connected: CrmHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, 8):
+        has(connected.crm, number, NOW)
+    connected.read_to_the_end()
+    next_day(connected)
+    for number in range(2, 8):
+        connected.crm.people.pop(str(number))
+    deleted, forget = [], crm_index.forget_unread
+
+    def forget_unread(session: Session, *arguments: Any, **options: Any) -> int:
+        deleted.append(forget(session, *arguments, **options))
+        return deleted[-1]
+
+    monkeypatch.setattr(crm_index, "forget_unread", forget_unread)
+    monkeypatch.setattr(crm_index, "BATCH", 4)
+    monkeypatch.setattr(reading, "TURN_SECONDS", 0.0)
+
+    connected.read()
+    first = (list(deleted), connected.reading().started_at is None)
+    connected.later(seconds=60)
+    connected.read_to_the_end()
+
+    assert first == ([4], False)
+    assert deleted == [4, 2, 0]
+    assert (people(connected), connected.reading().records) == (["Ada Person1"], 1)
+
+
+def test_a_worker_that_ends_before_the_pass_leaves_it_to_the_next_one(connected: CrmHarness) -> None:
+    for number in range(1, 4):
+        has(connected.crm, number, NOW)
+    connected.read_to_the_end()
+    next_day(connected)
+    connected.crm.people.pop("1")
+    work_id = reading_id(connected.connection_id)
+    with connected.database.transaction() as session:
+        turn = readings.begin(session, work_id, now=connected.now)
+        assert turn is not None
+        assert readings.store(session, turn, Page(people=[], position=None), now=connected.now) is None
+    before = people(connected)
+    connected.later(seconds=READING.lease.seconds + 1)
+
+    connected.read_to_the_end()
+
+    assert len(before) == 3
+    assert people(connected) == ["Ada Person2", "Ada Person3"]
 
 
 def test_a_page_that_is_refused_lets_the_reading_begin_anew(connected: CrmHarness) -> None:

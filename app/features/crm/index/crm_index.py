@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, LargeBinary, String, UniqueConstraint, delete, func, select
+from sqlalchemy import ColumnElement, ForeignKey, LargeBinary, String, UniqueConstraint, delete, func, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts.workspaces import foreign_key
@@ -22,7 +22,7 @@ from app.infra.database.session import Session
 
 _COLUMNS = frozenset({"crm_id", "kind", "changed_at"})
 BATCH = 50_000
-"""The records that are deleted in one transaction when a CRM is disconnected: about a second."""
+"""The records that are deleted in one transaction: about a second."""
 
 
 class CrmIndexRecord(Base):
@@ -119,17 +119,20 @@ def forget(session: Session, connection_id: str, kind: str, crm_ids: Sequence[st
 
 def forget_some(session: Session, connection_id: str) -> int:
     """Delete up to `BATCH` records of a CRM; return how many, 0 once there are none."""
-    some = select(CrmIndexRecord.id).where(CrmIndexRecord.connection_id == connection_id).limit(BATCH)
-    deleted = session.execute(
-        delete(CrmIndexRecord).where(CrmIndexRecord.id.in_(some)).returning(CrmIndexRecord.id)
-    )
-    return len(deleted.all())
+    return _delete_some(session, CrmIndexRecord.connection_id == connection_id)
 
 
 def forget_unread(session: Session, connection_id: str, *, before: datetime) -> int:
-    """Delete the records that were not read since, which the CRM no longer has; return how many."""
-    outdated = (CrmIndexRecord.connection_id == connection_id, CrmIndexRecord.read_at < before)
-    deleted = session.execute(delete(CrmIndexRecord).where(*outdated).returning(CrmIndexRecord.id))
+    """Delete up to `BATCH` records that were not read since, which the CRM no longer has; return how many."""
+    is_unread = CrmIndexRecord.read_at < before
+    return _delete_some(session, CrmIndexRecord.connection_id == connection_id, is_unread)
+
+
+def _delete_some(session: Session, *conditions: ColumnElement[bool]) -> int:
+    some = select(CrmIndexRecord.id).where(*conditions).limit(BATCH)
+    deleted = session.execute(
+        delete(CrmIndexRecord).where(CrmIndexRecord.id.in_(some)).returning(CrmIndexRecord.id)
+    )
     return len(deleted.all())
 
 

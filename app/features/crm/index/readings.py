@@ -158,7 +158,10 @@ def begin(session: Session, work_id: str, *, now: Moment) -> Turn | None:
 
 
 def store(session: Session, turn: Turn, page: Page, *, now: Moment) -> Place | None:
-    """Store a page and the position after it; return where the next one begins, None at the end of the pass.
+    """Store a page and the position after it; return where the next one begins, None if it is the last one.
+
+    The last page ends the pass, but not a full one, which `end_full` does: its position stays until then, so
+    that a worker that takes over reads it again.
 
     Raises:
         LeaseLost: the connection was deleted or refused meanwhile, or another worker reads it.
@@ -178,14 +181,32 @@ def store(session: Session, turn: Turn, page: Page, *, now: Moment) -> Place | N
     reading.stages = sorted({*reading.stages, *seen})[:MAX_STAGES]
     changes = [person.changed_at for person in page.people if person.changed_at is not None]
     reading.latest_at = max([*changes, *filter(None, [reading.latest_at])], default=None)
-    reading.position = page.position
-    if reading.read >= MAX_RECORDS and page.position is not None:
-        reading.position = None
+    is_last = page.position is None
+    if reading.read >= MAX_RECORDS and not is_last:
+        is_last = True
         reading.notes = sorted({*reading.notes, RECORD_LIMIT})
-    if reading.position is None:
+    if not is_last:
+        reading.position = page.position
+    elif not reading.is_full:
         _end_pass(session, reading, at)
     session.flush()
-    return None if reading.started_at is None else _place(reading)
+    return None if is_last else _place(reading)
+
+
+def end_full(session: Session, turn: Turn, *, now: Moment) -> bool:
+    """Delete some records that the CRM no longer has, or end the full pass; return whether it is over.
+
+    Raises:
+        LeaseLost: as in `store`.
+
+    """
+    connection, reading = _held(session, turn, now=now, progressed=True)
+    at = database_clock.value(session, now)
+    if crm_index.forget_unread(session, connection.id, before=reading.started_at or at):
+        return False
+    _end_pass(session, reading, at)
+    session.flush()
+    return True
 
 
 def end(
@@ -284,7 +305,6 @@ def _lasting(reading: CrmReading) -> list[str]:
 def _end_pass(session: Session, reading: CrmReading, at: datetime) -> None:
     started_at = reading.started_at or at
     if reading.is_full:
-        crm_index.forget_unread(session, reading.connection_id, before=started_at)
         reading.records = crm_index.size(session, reading.connection_id)
         reading.since = started_at - MAX_SKEW
     else:

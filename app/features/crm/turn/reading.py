@@ -69,7 +69,19 @@ class ReadingTurn:
                 place = readings.store(session, self._turn, page, now=database_clock.now())
             if not self._pace.may_go_on(self._transport.calls):
                 break
-        return place is None
+        return place is None and self._is_ended()
+
+    def _is_ended(self) -> bool:
+        """Delete what the CRM no longer has after a full pass; return whether the time was enough for it."""
+        if self._turn.place.since is not None:
+            return True
+        while True:
+            with self._database.transaction() as session:
+                if readings.end_full(session, self._turn, now=database_clock.now()):
+                    return True
+            self._has_changed = True
+            if not self._may_go_on():
+                return False
 
     def _page(self, place: Place) -> Page:
         """Return the page at this place.
