@@ -145,6 +145,11 @@ def remove(session: Session, workspace_id: str, exclusion_id: str) -> None:
         raise NotFound(UNKNOWN)
 
 
+def count(session: Session, workspace_id: str) -> int:
+    """Return how many exclusions the workspace has."""
+    return session.scalars(select(func.count()).select_from(Exclusion).where(_is_listed(workspace_id))).one()
+
+
 def page(session: Session, workspace_id: str, *, before: str | None, limit: int) -> Sequence[Exclusion]:
     """Return exclusions of the workspace, newest first; `before` is the last id of the page before."""
     own = _is_listed(workspace_id)

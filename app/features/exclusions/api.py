@@ -58,7 +58,7 @@ def index(query: dict[str, Any]) -> Response:
 def add(body: dict[str, list[Entry]]) -> Response:
     """Exclude companies, addresses and profiles; it requires a session of an admin.
 
-    What is excluded already stays as it is.
+    What is excluded already stays as it is. A workspace has at most 100,000.
     """
     added = changes.add(body["entries"])
     return json_response(changes.counts(added), 200, REPLAYED if added.replayed else None)
@@ -84,7 +84,7 @@ def import_list(query: dict[str, Any]) -> Response:
     with services().database.reading() as session:
         admin_caller(session)  # before the file is received
     found, same = changes.read_list(Reason(query["reason"]))
-    added = changes.add(found.entries, same)
+    added = changes.add(found.entries, same, part=received_files.PART)
     return json_response(changes.imported(added, found), 200, REPLAYED if added.replayed else None)
 
 

@@ -19,6 +19,7 @@ from app.features.exclusions import csv_lists
 from app.features.exclusions.csv_lists import ReadList
 from app.infra.clock import rfc3339
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.idempotency_header import begin, finish
@@ -26,6 +27,8 @@ from app.web.bodies.received_files import PART, received_file
 from app.web.sign_in.admins import admin_caller
 from app.web.sign_in.auth import caller
 
+MAX_EXCLUSIONS = 100_000
+"""The exclusions of a workspace. Requests at the same moment may exceed it once."""
 MAX_FILE_MB = 5
 MAX_REJECTED = 100
 """The cells and rows that the answer to an import names."""
@@ -40,18 +43,35 @@ class Added:
     replayed: bool = False
 
 
-def add(entries: Sequence[Entry], body: dict[str, Any] | None = None) -> Added:
-    """Add the entries; a replay adds nothing. `body` is what replays have in common, as in `begin`."""
+def add(entries: Sequence[Entry], body: dict[str, Any] | None = None, *, part: str = "entries") -> Added:
+    """Add the entries; a replay adds nothing. `body` is what replays have in common, as in `begin`.
+
+    Raises:
+        ValidationFailed: the workspace would have too many, so none is added; `part` of the request has them.
+
+    """
     current, now = caller(), database_clock.now()
     with admission.transaction() as session:
         admin_caller(session)
         if begin(session, now=now, body=body) is not None:
             return Added(0, len(entries), replayed=True)
         added = exclusions.add(session, current.workspace_id, entries, created_by=current.account_id, now=now)
+        if added:
+            _require_room(session, current.workspace_id, part)
         finish(session, next(iter(added), new_id("exc")))
         audit_log.record_each(session, Action.EXCLUSION_ADD, added, account_id=current.account_id)
     log.info("exclusions added", account=current.account_id, count=len(added))
     return Added(len(added), len(entries) - len(added))
+
+
+def _require_room(session: Session, workspace_id: str, part: str) -> None:
+    total = exclusions.count(session, workspace_id)
+    if total > MAX_EXCLUSIONS:
+        detail = (
+            f"The workspace would have {total:,} exclusions, and may have {MAX_EXCLUSIONS:,}, so none was "
+            "added. Remove some, or exclude companies by their domain instead of their people."
+        )
+        raise ValidationFailed(detail, errors=(FieldError(f"/{part}", detail),))
 
 
 def read_list(default: Reason) -> tuple[ReadList, dict[str, Any]]:

@@ -52,6 +52,8 @@ def add() -> Response:
     except InvalidForm as invalid:
         messages = {"value" if name == kind else name: text for name, text in invalid.messages.items()}
         return _page(422, errors=messages)
+    except ValidationFailed as problem:
+        return _page(problem.status, errors={"value": problem.detail})
     flash("It is excluded from now on." if added.added else "It was excluded already.", "success")
     return go_to("exclusions_page.index")
 
@@ -64,7 +66,7 @@ def import_list() -> Response:
     try:
         reason = Reason(forms.load(ListQuery(), forms.texts("reason"))["reason"])
         found, same = changes.read_list(reason)
-        imported = changes.imported(changes.add(found.entries, same), found)
+        imported = changes.imported(changes.add(found.entries, same, part=PART), found)
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     except (PayloadTooLarge, RateLimited, Unavailable, ValidationFailed) as problem:

@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 from app.domain.exclusions import SHARED_DOMAIN
 from app.engine.accounts.accounts import Account, Role
 from app.engine.audit import rule_checks
+from app.features.exclusions import changes
 from app.infra import clock
 
 ACME = {"domain": "https://www.acme.com/about", "reason": "customer", "note": "Leeds"}
@@ -57,6 +58,33 @@ def test_entries_are_added_once_in_their_normal_form(admin: SignedInUser) -> Non
         ("email", "ada@globex.com", "partner", None),
         ("linkedin_url", "https://www.linkedin.com/company/initech", "competitor", None),
     }
+
+
+@pytest.mark.parametrize("sends", ["entries", "a list"])
+def test_what_exceeds_the_most_of_a_workspace_is_refused_as_a_whole(
+    app: APIFlask, admin: SignedInUser, monkeypatch: pytest.MonkeyPatch, sends: str
+) -> None:
+    monkeypatch.setattr(changes, "MAX_EXCLUSIONS", 2)
+    add(promote(create_user(app, email="eve@other.example")), ACME, ADA)
+    add(admin, ACME)
+
+    if sends == "entries":
+        refused = add(admin, ADA, PAGE)
+    else:
+        refused = send_list(admin, b"email,linkedin_url\nada@globex.com,linkedin.com/company/initech\n")
+    before = len(values(admin))
+    accepted = add(admin, ACME, ADA)
+    again = add(admin, ACME, ADA)
+
+    [error] = refused.get_json()["errors"]
+    assert (refused.status_code, before) == (422, 1)
+    assert error["pointer"] == ("/entries" if sends == "entries" else "/file")
+    assert error["detail"].startswith(
+        "The workspace would have 3 exclusions, and may have 2, so none was added."
+    )
+    assert "Remove some" in error["detail"]
+    assert accepted.get_json() == {"added": 1, "known": 1}
+    assert again.get_json() == {"added": 0, "known": 2}
 
 
 def test_members_read_the_exclusions_page_by_page(admin: SignedInUser) -> None:

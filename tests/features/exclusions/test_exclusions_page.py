@@ -12,6 +12,7 @@ from users_support import SignedInUser
 
 from app.domain.exclusions import SHARED_DOMAIN
 from app.engine.accounts.accounts import Account, Role
+from app.features.exclusions import changes
 
 
 @pytest.fixture
@@ -49,6 +50,22 @@ def test_an_invalid_entry_is_explained(admin: Visitor, fields: dict[str, str], m
 
     assert page.status_code == 422
     assert message in page.text
+
+
+def test_what_exceeds_the_most_of_a_workspace_is_explained(
+    admin: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "MAX_EXCLUSIONS", 0)
+
+    one = admin.send("/exclusions", kind="domain", value="acme.com", reason="other")
+    many = admin.send(
+        "/exclusions/import", file=(io.BytesIO(b"domain\nacme.com\n"), "list.csv"), reason="other"
+    )
+
+    for page, field in ((one, "value"), (many, "file")):
+        assert page.status_code == 422
+        assert f'<p class="error" id="{field}-error">The workspace would have 1 exclusions' in page.text
+    assert 'value="acme.com"' in one.text
 
 
 def test_a_member_sees_the_exclusions_and_no_form(app: APIFlask, user: SignedInUser) -> None:
