@@ -995,7 +995,7 @@ def test_what_the_crm_no_longer_has_is_deleted_in_batches_before_the_pass_ends(
 
     monkeypatch.setattr(crm_index, "forget_unread", forget_unread)
     monkeypatch.setattr(crm_index, "BATCH", 4)
-    monkeypatch.setattr(reading, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "TURN_SECONDS", 0.0)
 
     connected.read()
     first = (list(deleted), connected.reading().started_at is None)

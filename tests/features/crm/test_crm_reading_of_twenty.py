@@ -289,6 +289,7 @@ def test_a_permission_of_the_company_beside_a_part_of_the_data_is_a_note(
 def test_a_cursor_that_repeats_ends_the_turn(harness: CrmHarness, crm: FakeTwenty) -> None:
     for _ in range(9):
         crm.fail(200, a_page({"id": "1"}, hasNextPage=True, endCursor="same"))
+    harness.later(seconds=2)
 
     harness.read()
 

@@ -23,9 +23,14 @@ class Pace:
         self._began = time.monotonic()
         self._late = min(late, MAX_LATE).total_seconds()
 
+    @property
+    def has_time(self) -> bool:
+        """Whether the turn has time for more."""
+        return time.monotonic() - self._began < TURN_SECONDS
+
     def may_go_on(self, calls: int) -> bool:
         """Return whether the rate allows the next page, and the turn has time for it."""
-        return time.monotonic() - self._began < TURN_SECONDS and self._ahead(calls) <= 0
+        return self.has_time and self._ahead(calls) <= 0
 
     def pause(self, calls: int) -> timedelta:
         """Return the time until the rate allows the next page."""

@@ -79,8 +79,7 @@ class ReadingTurn:
             with self._database.transaction() as session:
                 if readings.end_full(session, self._turn, now=database_clock.now()):
                     return True
-            self._has_changed = True
-            if not self._may_go_on():
+            if not self._pace.has_time:
                 return False
 
     def _page(self, place: Place) -> Page:
