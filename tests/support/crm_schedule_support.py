@@ -334,7 +334,7 @@ def a_person(crm: FakeCrm, number: int, **values: Any) -> str:
     """Store a person at Acme without an address in the CRM; return the id."""
     last, stamp = f"Person{number}", (NOW - timedelta(days=1)).isoformat(timespec="milliseconds")
     if isinstance(crm, FakeSalesforce):
-        id_ = f"003{number:04}"
+        id_ = f"003{number:012}AAA"
         crm.companies["001"] = {"Name": "Acme", "Website": "acme.com"}
         person = {"FirstName": "Ada", "LastName": last, "AccountId": "001", "SystemModstamp": stamp}
     elif isinstance(crm, FakeTwenty):

@@ -1601,6 +1601,7 @@ def _create_crm_schedules() -> None:
         sa.Column("position", sa.String()),
         sa.Column("members", sa.Integer(), nullable=False),
         sa.Column("unindexed", sa.Integer(), nullable=False),
+        sa.Column("is_partial", sa.Boolean(), nullable=False),
         sa.Column("people", sa.Integer(), nullable=False),
         sa.Column("job_id", sa.String()),
         sa.Column("jobs", sa.Integer(), nullable=False),

@@ -188,6 +188,7 @@ def a_run(owner: SignedInUser, _contact_id: str) -> str:
             workspace_id=owner.workspace_id,
             due_at=clock.now(),
             status=RunStatus.FINISHED.value,
+            is_partial=False,
             started_at=clock.now(),
             **dict.fromkeys(("members", "unindexed", "people", "jobs", "charged"), 0),
         )

@@ -143,6 +143,7 @@ def test_a_due_time_is_after_itself_by_a_day() -> None:
         ("pipedrive", "7"),
         ("salesforce", "00B5g00000AbCdE"),
         ("salesforce", "00B5g00000AbCdEFGH"),
+        ("salesforce", "00O5g00000AbCdE"),
         ("twenty", "all"),
         ("twenty", 'and(city[eq]:"Berlin",jobTitle[is]:NOT_NULL)'),
         ("zoho", "4402000000012"),
@@ -158,7 +159,7 @@ def test_the_name_of_a_list_is_accepted(vendor: str, list_id: str) -> None:
         ("hubspot", "42/../7", RecordKind.CONTACT),
         ("hubspot", "42", RecordKind.LEAD),
         ("pipedrive", "x", RecordKind.CONTACT),
-        ("salesforce", "00O5g00000AbCdE", RecordKind.CONTACT),  # a report
+        ("salesforce", "01Z5g00000AbCdE", RecordKind.CONTACT),  # a dashboard
         ("twenty", "city\n", RecordKind.CONTACT),
         ("zoho", "All Leads", RecordKind.LEAD),
     ],

@@ -72,6 +72,7 @@ def a_run(user: SignedInUser, schedule_id: str, **changes: Any) -> str:
             "status": RunStatus.FINISHED.value,
             "members": 3,
             "unindexed": 1,
+            "is_partial": False,
             "people": 2,
             "jobs": 1,
             "charged": 1,

@@ -181,6 +181,20 @@ def test_the_last_runs_and_their_receipts_are_shown_in_pages(
     assert mistaken.status_code == 422
 
 
+def test_a_run_that_read_the_first_rows_of_a_report_says_so(
+    admin: Visitor, user: SignedInUser, path: str
+) -> None:
+    own = made(admin, user, path)
+    run_id = a_run(user, stored(user).id, is_partial=True)
+    a_run(user, stored(user).id)
+
+    schedule = admin.open(own)
+    run = admin.open(f"{own}/runs/{run_id}")
+
+    said = "the first rows of the report only: it has more than 2,000. A list view has no such limit."
+    assert (schedule.text.count(said), run.text.count(said)) == (1, 1)
+
+
 def test_the_end_of_a_schedule_is_a_sentence(admin: Visitor, user: SignedInUser) -> None:
     data = {"vendor": "hubspot", "reason": "list_gone"}
     with user.database.transaction() as session:

@@ -372,6 +372,48 @@ class FakePipedrive(FakeCrm):
         return _succeeded(row | {"id": int(id_)})
 
 
+@dataclass
+class FakeReport:
+    """A report of Salesforce: the type of each column, and the rows of each group, each by column.
+
+    `is_whole` is false if it has more rows than are returned. `run_with` are the columns of the last request.
+    """
+
+    columns: dict[str, str]
+    groups: dict[str, list[dict[str, Any]]]
+    sorted_by: str = ""
+    aggregates: list[str] = field(default_factory=lambda: ["RowCount"])
+    is_whole: bool = True
+    run_with: list[str] = field(default_factory=list)
+
+    def described(self) -> dict[str, Any]:
+        order = [{"sortColumn": self.sorted_by, "sortOrder": "Asc"}] if self.sorted_by else []
+        types = {name: {"label": name.title(), "dataType": type_} for name, type_ in self.columns.items()}
+        return {
+            "reportMetadata": {
+                "name": "Customers",
+                "reportFormat": "TABULAR",
+                "detailColumns": list(self.columns),
+                "sortBy": order,
+                "aggregates": self.aggregates,
+                "hasDetailRows": False,
+            },
+            "reportExtendedMetadata": {"detailColumnInfo": types},
+        }
+
+    def run(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        assert metadata["hasDetailRows"]
+        self.run_with = metadata["detailColumns"]
+        facts = {
+            key: {"rows": [{"dataCells": self._cells(row)} for row in rows], "aggregates": []}
+            for key, rows in self.groups.items()
+        }
+        return {"factMap": facts, "allData": self.is_whole, "hasDetailRows": True}
+
+    def _cells(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+        return [{"label": "-", "value": row.get(name)} for name in self.run_with]
+
+
 class FakeSalesforce(FakeCrm):
     """Salesforce's contacts, leads and accounts: SOQL, descriptions, and rows by POST and PATCH.
 
@@ -387,6 +429,7 @@ class FakeSalesforce(FakeCrm):
         self.record_types: list[dict[str, Any]] = []
         self.unseen: set[str] = set()
         self.queries: list[str] = []
+        self.reports: dict[str, FakeReport] = {}
         self.tables = {"Contact": self.people, "Lead": self.leads, "Account": self.companies}
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
@@ -414,6 +457,8 @@ class FakeSalesforce(FakeCrm):
         return as_json(401, [{"errorCode": "INVALID_SESSION_ID", "message": "Session expired or invalid"}])
 
     def listed(self, request: Request) -> Response | None:
+        if "/analytics/reports/" in request.path:
+            return self._report(request)
         if "/listviews/" in request.path:
             table, _listviews, list_id, _describe = request.path.partition("/sobjects/")[2].split("/")
             columns = f"SELECT Name, toLabel(Status) FROM {table}"  # noqa: S608 -- SOQL
@@ -426,6 +471,15 @@ class FakeSalesforce(FakeCrm):
             request.args.get("q", ""),
         )
         return self._view_page(view[1], "0") if view else None
+
+    def _report(self, request: Request) -> Response:
+        report_id, _slash, action = request.path.partition("/reports/")[2].partition("/")
+        if report_id not in self.reports:
+            return _not_found()
+        if action == "describe":
+            return as_json(200, self.reports[report_id].described())
+        assert (request.method, request.args["includeDetails"]) == ("POST", "true")
+        return as_json(200, self.reports[report_id].run(request.get_json()["reportMetadata"]))
 
     def _view_page(self, list_id: str, start: str) -> Response:
         ids, following = self.listed_members(list_id, start)

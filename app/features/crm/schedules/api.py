@@ -232,6 +232,7 @@ def _run_json(summary: RunSummary) -> dict[str, Any]:
         "status": found.status,
         "members": found.members,
         "unindexed": found.unindexed,
+        "is_partial": found.is_partial,
         "people": found.people,
         "outcomes": {outcome: count for outcome, count in summary.counts.items() if outcome is not None},
         "credits_charged": found.charged,

@@ -13,7 +13,7 @@ from app.features.crm.turn.transport import Transport
 from app.features.crm.turn.turn import MAX_THROTTLED_SECONDS, UNEXPECTED
 from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
 from app.features.crm.vendors.exchange import Request, Response
-from app.features.crm.vendors.members import NOT_OF_PEOPLE, Members
+from app.features.crm.vendors.members import NOT_OF_PEOPLE, WITHOUT_IDS, Members
 from app.features.crm.vendors.vendor import Crm
 from app.infra.database import database_clock
 from app.infra.database.db import Database
@@ -102,9 +102,9 @@ class ListReading:
                 runs.refuse(session, self._step, LIST_FORBIDDEN, now=now)
 
     def _rejected(self, reason: str) -> None:
-        """Stop: the CRM has no such list, or not one of people."""
+        """Stop: the CRM has no such list, or one that does not name people."""
         log.warning("crm refused its list", schedule=self._step.schedule_id, reason=reason)
-        known = {_NOT_FOUND: LIST_GONE, NOT_OF_PEOPLE: NOT_OF_PEOPLE}
+        known = {_NOT_FOUND: LIST_GONE, NOT_OF_PEOPLE: NOT_OF_PEOPLE, WITHOUT_IDS: WITHOUT_IDS}
         with self._database.transaction() as session:
             runs.refuse(session, self._step, known.get(reason, LIST_REFUSED), now=database_clock.now())
 

@@ -250,6 +250,7 @@ def _begin_run(session: Session, schedule: CrmSchedule, at: datetime) -> CrmSche
         status=RunStatus.READING.value,
         members=0,
         unindexed=0,
+        is_partial=False,
         people=0,
         jobs=0,
         charged=0,

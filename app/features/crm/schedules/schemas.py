@@ -136,7 +136,8 @@ class NewScheduleSchema(StrictSchema):
         metadata={
             "example": "42",
             "description": "The list as the CRM names it: the number of a HubSpot list, of a Pipedrive "
-            "filter or of a Zoho custom view, the id of a Salesforce list view, or a filter of Twenty.",
+            "filter or of a Zoho custom view, the id of a Salesforce list view or report, or a filter of "
+            "Twenty.",
         },
     )
     kind = fields.String(
@@ -256,6 +257,14 @@ class ScheduleRunSchema(ResponseSchema):
         metadata={
             "example": 2,
             "description": "Those of them who are not in the index of the workspace.",
+        },
+    )
+    is_partial = fields.Boolean(
+        required=True,
+        metadata={
+            "example": False,
+            "description": "Whether the CRM returned the first members only: the first 2,000 rows of a "
+            "Salesforce report.",
         },
     )
     people = fields.Integer(

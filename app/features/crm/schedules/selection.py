@@ -64,6 +64,7 @@ def store(session: Session, held: Held, page: Members, *, at: datetime) -> str |
     )
     run.members, run.unindexed = run.members + len(ids), run.unindexed + len(ids) - len(people)
     run.people += len(wanted)
+    run.is_partial = run.is_partial or page.is_partial
     is_over = run.people >= schedule.max_people or run.members >= MAX_MEMBERS or not held.is_active
     run.position = None if is_over else page.position
     if run.position is None:

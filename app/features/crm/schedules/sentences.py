@@ -18,7 +18,7 @@ from app.features.crm.schedules.runs import (
     NOT_CONNECTED,
     NOT_READ,
 )
-from app.features.crm.vendors.members import NOT_OF_PEOPLE
+from app.features.crm.vendors.members import NOT_OF_PEOPLE, WITHOUT_IDS
 
 REASONS: Mapping[str, str] = {
     BUDGET_SPENT: "The budget of this month is spent. It goes on by itself next month; to go on now, "
@@ -31,11 +31,13 @@ REASONS: Mapping[str, str] = {
     LIST_GONE: "The CRM has no such list, or the credentials may not see it. Restore the list there and "
     "resume this schedule, or delete it and make one for another list.",
     LIST_FORBIDDEN: "The credentials may not read lists. Give them the permission in the CRM (in HubSpot "
-    "crm.lists.read), connect it again, and resume this schedule.",
+    "crm.lists.read, in Salesforce Run Reports for a report), connect it again, and resume this schedule.",
     LIST_REFUSED: "The CRM does not accept the list. Check that it exists and has people of this kind, "
     "then resume this schedule, or delete it and make one for another list.",
     NOT_OF_PEOPLE: "The list has no contacts, but other records such as companies. Delete this schedule, "
     "and make one for a list of contacts.",
+    WITHOUT_IDS: "The report does not say which records its people are. Add the column Contact ID to it, or "
+    "Lead ID if the schedule is for leads, save it, and resume this schedule.",
     TURNS_FAILED: "An error of this server stopped it ten times in a row. Ask its operator to find the "
     "cause in the log, then resume it.",
     NOT_CONNECTED: "The CRM is not connected. It goes on by itself once the connection is accepted.",

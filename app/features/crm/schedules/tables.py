@@ -103,7 +103,8 @@ class CrmScheduleRun(Base):
     """A run of a schedule, which happens once for each time at which it is due.
 
     `position` is the vendor's, of the next page of the list. `members` counts those read, `unindexed` those
-    of them that the index does not have, `people` those asked for. `job_id` is the enrichment under way,
+    of them that the index does not have, `people` those asked for. `is_partial` states that the CRM returned
+    the first of them only. `job_id` is the enrichment under way,
     `jobs` how many there were. `reason` is why it ended before all were asked for. `push_id` is the push of
     what was found.
     """
@@ -119,6 +120,7 @@ class CrmScheduleRun(Base):
     position: Mapped[str | None]
     members: Mapped[int]
     unindexed: Mapped[int]
+    is_partial: Mapped[bool]
     people: Mapped[int]
     job_id: Mapped[str | None]
     jobs: Mapped[int]

@@ -13,14 +13,20 @@ Ask: TypeAlias = Callable[[Request], Response]
 """Sends a request, and raises an error for a response that is none."""
 NOT_OF_PEOPLE = "list_not_of_people"
 """The reason of the refusal of a list whose members are something else, such as companies."""
+WITHOUT_IDS = "list_without_ids"
+"""The reason of the refusal of a report that does not say which records its people are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
-    """The ids of members as the CRM has them, and the position of the next page, None after the last one."""
+    """The ids of members as the CRM has them, and the position of the next page, None after the last one.
+
+    `is_partial` states that the CRM returns no more of the list, though it has more.
+    """
 
     ids: Sequence[str]
     position: str | None
+    is_partial: bool = False
 
 
 ReadPage: TypeAlias = Callable[[Ask, str, RecordKind, str | None], Members]
