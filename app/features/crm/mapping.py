@@ -65,6 +65,10 @@ def mistakes(
     for field, name in mapping.items() if known else ():
         if reason := _unwritable(crm, known, name):
             yield FieldError(f"/mapping/{field}", reason)
+        elif field == CrmField.MARKS and known[name].options:
+            yield FieldError(
+                f"/mapping/{field}", f"{name} accepts some values only. Name a property of text."
+            )
     for name, value in constants.items() if known else ():
         accepted = known[name].values if name in known else []
         if reason := _unwritable(crm, known, name):

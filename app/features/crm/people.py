@@ -101,6 +101,14 @@ def load(
     )
 
 
+def load_for_marks(session: Session, workspace_id: str, contact_id: str) -> Person | str:
+    """Return the person without values, which the workspace may not own; or `suppressed`."""
+    contact = session.get_one(Contact, contact_id)
+    if contact_data.load(session, workspace_id, [contact]).is_suppressed(contact):
+        return "suppressed"
+    return Person(values={}, employer=Employer(None, None), emails=())
+
+
 def names(session: Session, workspace_id: str, contact_ids: Collection[str]) -> dict[str, str]:
     """Return the names of the contacts, without people who are suppressed or have no name."""
     contacts = session.scalars(select(Contact).where(Contact.id.in_(contact_ids))).all()

@@ -1,4 +1,7 @@
-"""What a push may change: it fills empty properties, renews its own values, and keeps what people edited."""
+"""What a push may change: it fills empty properties, renews its own values, and keeps what people edited.
+
+An empty value removes what the push before wrote.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ class Action(StrEnum):
     FILL = "fill"
     """It is empty in the CRM."""
     UPDATE = "update"
-    """It still has the value that was written there last time."""
+    """It still has the value that was written there last time; an empty one removes it."""
     SAME = "same"
     """It has this value already."""
     KEEP = "keep"
@@ -41,9 +44,11 @@ def actions(current: Mapping[str, str], wanted: Mapping[str, str], written: Writ
 
 
 def _action(name: str, present: str, value: str, written: Written) -> Action:
+    if _folded(present) == _folded(value):
+        return Action.SAME
     if not present.strip():
         return Action.FILL
-    if _folded(present) == _folded(value) or written.is_stored_form(name, present, value):
+    if written.is_stored_form(name, present, value):
         return Action.SAME
     return Action.UPDATE if written.has(name, present) else Action.KEEP
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Literal
 
@@ -26,7 +26,7 @@ from app.features.crm.plan import Action
 from app.features.crm.pushes import CrmPush, PushItem, PushOutcome
 from app.features.crm.records import WrittenValues
 from app.features.crm.vendors.notes import Note
-from app.features.crm.vendors.person import CompanyRecord, Person
+from app.features.crm.vendors.person import CompanyRecord, CrmField, Person
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
@@ -92,14 +92,7 @@ def next_attempt(
         _finish(session, item, ItemResult(outcome=PushOutcome.FAILED, error=GIVEN_UP), now=now)
         _record_failure(session, turn, item, now=now)
         return PushOutcome.SKIPPED
-    link = f"{push.origin}crm/pushes/{push.id}"
-    person = people.load(
-        session,
-        turn.workspace_id,
-        item.contact_id,
-        receipt_link=link,
-        needs_email=not push.updates_only,
-    )
+    person = _person(session, turn.workspace_id, push, item)
     if isinstance(person, str):
         _finish(session, item, ItemResult(outcome=PushOutcome.SKIPPED, error=person), now=now)
         return PushOutcome.SKIPPED
@@ -124,6 +117,21 @@ def next_attempt(
         person=person,
         written=written,
     )
+
+
+def _person(session: Session, workspace_id: str, push: CrmPush, item: PushItem) -> Person | str:
+    """Return the person with the marks of their record, or the reason for not pushing them."""
+    if item.marks_only:
+        person = people.load_for_marks(session, workspace_id, item.contact_id)
+    else:
+        link = f"{push.origin}crm/pushes/{push.id}"
+        needs_email = not push.updates_only
+        person = people.load(
+            session, workspace_id, item.contact_id, receipt_link=link, needs_email=needs_email
+        )
+    if isinstance(person, str) or item.marks is None:
+        return person
+    return replace(person, values={**person.values, CrmField.MARKS: ", ".join(item.marks)})
 
 
 def note_values(

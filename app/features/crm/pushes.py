@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -72,6 +72,8 @@ class PushItem(Base):
 
     `error` is a code. `actions` has the action by property, `notes` what was done otherwise than asked; both
     without values. `companies` are the records of companies in the CRM among which there is a choice.
+    `marks` are codes of what is outdated in the record; null if the push does not say it. `marks_only` states
+    that nothing else is written.
     """
 
     __tablename__ = "crm_push_items"
@@ -97,6 +99,8 @@ class PushItem(Base):
     actions: Mapped[dict[str, Any]]
     notes: Mapped[list[Any] | None]
     companies: Mapped[list[Any] | None]
+    marks: Mapped[list[Any] | None]
+    marks_only: Mapped[bool]
     finished_at: Mapped[datetime | None]
     latency_ms: Mapped[int | None]
 
@@ -136,6 +140,17 @@ class PushOptions:
     updates_only: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Codes of what is outdated in the records of contacts; nothing else is written of those in `alone`."""
+
+    of: Mapping[str, Sequence[str]]
+    alone: Collection[str]
+
+
+NO_MARKS = Marks({}, ())
+
+
 def submit(
     session: Session,
     connection: CrmConnection,
@@ -144,19 +159,21 @@ def submit(
     account_id: str,
     origin: str,
     options: PushOptions,
+    marks: Marks = NO_MARKS,
     now: Moment,
 ) -> CrmPush:
     """Insert a push of these contacts and make the connection due; the connection must be locked.
 
     Raises:
-        ContactNotFound: a contact may not be pushed.
+        ContactNotFound: a contact may not be pushed, though more than its marks is to be written.
         ValidationFailed: a company is named for several contacts, or the CRM has none.
 
     """
     ids = list(dict.fromkeys(contact_ids))
     if options.company_id is not None:
         _check_company(connection, options.company_id, ids)
-    if not people.pushable(session, connection.workspace_id, ids).issuperset(ids):
+    whole = [contact_id for contact_id in ids if contact_id not in marks.alone]
+    if not people.pushable(session, connection.workspace_id, whole).issuperset(whole):
         raise ContactNotFound(
             "A contact does not exist, or the workspace has neither revealed nor saved it. Reveal it first."
         )
@@ -176,7 +193,18 @@ def submit(
         connections.wake(session, connection, now=at)
     item = {"push_id": push.id, "connection_id": connection.id, "next_at": at, "attempts": 0, "actions": {}}
     insert_all(
-        session, PushItem, [{**item, "id": new_id("psi"), "contact_id": contact_id} for contact_id in ids]
+        session,
+        PushItem,
+        [
+            {
+                **item,
+                "id": new_id("psi"),
+                "contact_id": contact_id,
+                "marks": marks.of.get(contact_id),
+                "marks_only": contact_id in marks.alone,
+            }
+            for contact_id in ids
+        ],
     )
     if not options.dry_run:
         audit_log.record(session, Action.CRM_PUSH, object_id=push.id, workspace_id=push.workspace_id)

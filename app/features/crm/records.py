@@ -6,13 +6,14 @@ digests are stored, so that the row does not say what the values are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ForeignKey
+from sqlalchemy import ForeignKey, Index, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.bulk_statements import is_among
 from app.infra.database.db import Base, insert
 from app.infra.database.session import Session
 
@@ -25,6 +26,7 @@ class CrmWrittenRecord(Base):
     """The record of a contact in a CRM; `written_digests` has digests of values by property, newest first."""
 
     __tablename__ = "crm_records"
+    __table_args__ = (Index("ix_crm_records_connection_id_crm_id", "connection_id", "crm_id"),)
 
     connection_id: Mapped[str] = mapped_column(
         ForeignKey("crm_connections.id", ondelete="CASCADE"), primary_key=True
@@ -77,6 +79,24 @@ def lock(session: Session, connection_id: str, contact_id: str) -> CrmWrittenRec
     return session.get_one(
         CrmWrittenRecord, (connection_id, contact_id), with_for_update=True, populate_existing=True
     )
+
+
+def contacts_of(session: Session, connection_id: str, crm_ids: Sequence[str]) -> dict[str, str]:
+    """Return the contact that is pushed to each of these records, by the id of the record."""
+    record = CrmWrittenRecord.__table__.c
+    query = select(record.crm_id, record.contact_id).where(
+        record.connection_id == connection_id, is_among(session, record.crm_id, crm_ids)
+    )
+    return {row.crm_id: row.contact_id for row in session.execute(query.order_by(record.contact_id.desc()))}
+
+
+def written_to(session: Session, connection_id: str, contact_ids: Sequence[str], name: str) -> set[str]:
+    """Return the contacts in whose records a push has written this property."""
+    record = CrmWrittenRecord.__table__.c
+    query = select(record.contact_id, record.written_digests).where(
+        record.connection_id == connection_id, is_among(session, record.contact_id, contact_ids)
+    )
+    return {row.contact_id for row in session.execute(query) if name in row.written_digests}
 
 
 def written_values(session: Session, record: CrmWrittenRecord) -> WrittenValues:

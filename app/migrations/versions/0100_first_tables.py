@@ -1352,6 +1352,7 @@ def _create_crm_connections() -> None:
         ),
     )
     op.create_index("ix_crm_records_contact_id", "crm_records", ["contact_id"])
+    op.create_index("ix_crm_records_connection_id_crm_id", "crm_records", ["connection_id", "crm_id"])
 
     op.create_table(
         "crm_index",
@@ -1524,6 +1525,8 @@ def _create_crm_connections() -> None:
         sa.Column("actions", JSON, nullable=False),
         sa.Column("notes", JSON),
         sa.Column("companies", JSON),
+        sa.Column("marks", JSON),
+        sa.Column("marks_only", sa.Boolean(), nullable=False),
         sa.Column("finished_at", TIME),
         sa.Column("latency_ms", sa.Integer()),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_crm_push_items")),

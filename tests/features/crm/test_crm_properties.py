@@ -353,6 +353,9 @@ def test_constants_and_custom_properties_are_stored_and_audited(
     [
         ({"mapping": {"email": "email", "seniority": "grade"}}, "/mapping/seniority", "no property grade"),
         ({"mapping": {"email": "email", "seniority": ID}}, "/mapping/seniority", "id cannot be written"),
+        ({"mapping": {"email": "email", "marks": "grade"}}, "/mapping/marks", "no property grade"),
+        ({"mapping": {"email": "email", "marks": ID}}, "/mapping/marks", "id cannot be written"),
+        ({"mapping": {"email": "email", "marks": SOURCE}}, "/mapping/marks", "Name a property of text."),
         ({"constants": {"nowhere": "x"}}, "/constants/nowhere", "HubSpot has no property nowhere"),
         ({"constants": {ID: "x"}}, f"/constants/{ID}", "id cannot be written"),
         ({"constants": {SOURCE: "Web"}}, f"/constants/{SOURCE}", "does not accept Web. It accepts 1, 2."),

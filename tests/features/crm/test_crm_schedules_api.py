@@ -345,16 +345,18 @@ def test_a_run_has_the_receipts_of_its_people(admin: SignedInUser, path: str) ->
                 attempts=1,
                 outcome="updated",
                 actions={"email": "fill"},
+                marks_only=False,
             )
         )
         contact_id, push_id = contact.id, push.id
     run_id = a_run(admin, schedule["id"], push_id=push_id)
     a_record(admin, run_id, 0, outcome="found", contact_id=contact_id, charged=2, marks=["job_changed"])
     a_record(admin, run_id, 1, outcome="not_asked", error="insufficient_credits")
+    a_record(admin, run_id, 2, outcome="checked", asked="", marks=["bounced"])
     own = f"{path}/{schedule['id']}/runs/{run_id}"
 
     page = get(admin, f"{own}?limit=1")
-    rest = get(admin, f"{own}?limit=1&cursor={page['next_cursor']}")
+    rest = get(admin, f"{own}?cursor={page['next_cursor']}")
 
     assert page["items"] == [
         {
@@ -372,7 +374,8 @@ def test_a_run_has_the_receipts_of_its_people(admin: SignedInUser, path: str) ->
         }
     ]
     assert (page["run"]["id"], page["next_cursor"]) == (run_id, 1)
-    [left] = rest["items"]
+    left, checked = rest["items"]
+    assert (checked["outcome"], checked["asked"], checked["marks"]) == ("checked", [], ["bounced"])
     assert (left["error_message"], left["push_outcome"], rest["next_cursor"]) == (
         "The credits ran out before this person.",
         None,

@@ -167,10 +167,12 @@ def test_the_last_runs_and_their_receipts_are_shown_in_pages(
     a_record(user, run_id, 0, outcome="found", marks=["bounced", "job_changed"])
     a_record(user, run_id, 1, outcome="not_asked", error="insufficient_credits")
     a_record(user, run_id, 2)
+    a_record(user, run_id, 3, outcome="checked", asked="")
 
     schedule = admin.open(own)
     first = admin.open(f"{own}/runs/{run_id}")
     second = admin.open(f"{own}/runs/{run_id}?first=1")
+    last = admin.open(f"{own}/runs/{run_id}?first=3")
     mistaken = admin.open(f"{own}/runs/{run_id}?first=one")
 
     assert f"{own}/runs/{run_id}" in schedule.text
@@ -178,6 +180,7 @@ def test_the_last_runs_and_their_receipts_are_shown_in_pages(
     assert "has moved" in first.text
     assert f"{own}/runs/{run_id}?first=1" in first.text
     assert "The credits ran out before this person." in second.text
+    assert "compared only" in last.text
     assert mistaken.status_code == 422
 
 

@@ -248,7 +248,7 @@ def _receipt_json(receipt: Receipt) -> dict[str, Any]:
     record, push = receipt.record, receipt.push
     return {
         "record_id": record.crm_id,
-        "asked": record.asked.split(","),
+        "asked": list(filter(None, record.asked.split(","))),
         "outcome": record.outcome,
         "error": record.error,
         "error_message": sentences.error_sentence(record.error) or None,

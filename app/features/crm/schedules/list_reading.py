@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.features.crm.schedules import runs, selection
+from app.features.crm.schedules import marking, runs, selection
 from app.features.crm.schedules.runs import LIST_FORBIDDEN, LIST_GONE, LIST_REFUSED, Access, Step
 from app.features.crm.turn import authorization
 from app.features.crm.turn.pace import Pace
@@ -69,7 +69,9 @@ class ListReading:
             with self._database.transaction() as session:
                 now = database_clock.now()
                 held = runs.hold(session, self._step, now=now)
-                position = selection.store(session, held, page, at=database_clock.value(session, now))
+                at = database_clock.value(session, now)
+                position = selection.store(session, held, page, at=at)
+                marking.store(session, held, page.ids, at=at)
             if position is None or not self._pace.may_go_on(self._transport.calls):
                 return
 

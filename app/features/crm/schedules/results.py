@@ -1,18 +1,20 @@
-"""The end of a run: what was found is pushed to the records of the list, and to no others."""
+"""The end of a run: what was found and the marks are pushed to the records of the list, and to no others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import select, update
 
 from app.features.crm import people, pushes, records
 from app.features.crm.index.crm_people import RecordKind
-from app.features.crm.pushes import PushOptions
-from app.features.crm.schedules import times
+from app.features.crm.pushes import Marks, PushOptions
+from app.features.crm.schedules import marking, times
 from app.features.crm.schedules.runs import Held
 from app.features.crm.schedules.tables import CrmScheduleRecord, RecordOutcome, RunStatus, ScheduleState
 from app.features.crm.vendors import registry
+from app.features.crm.vendors.person import CrmField
 from app.infra.database.session import Session
 
 OTHER_RECORD = "other_record"
@@ -35,29 +37,48 @@ def end(session: Session, held: Held, *, at: datetime) -> None:
 
 
 def _push(session: Session, held: Held, *, at: datetime) -> str | None:
-    """Submit a push of the people whom the run found; return its id, None without any."""
+    """Submit a push of the people whom the run found, and of marks; return its id, None without any."""
     schedule, run = held.schedule, held.run
     query = select(CrmScheduleRecord).where(
         CrmScheduleRecord.run_id == run.id, CrmScheduleRecord.contact_id.is_not(None)
     )
     rows = session.scalars(query.order_by(CrmScheduleRecord.contact_id, CrmScheduleRecord.number)).all()
-    pushable = people.pushable(session, schedule.workspace_id, {row.contact_id or "" for row in rows})
-    contact_ids = [
-        row.contact_id
+    found, marked = _found(session, held, rows), _marked(session, held, rows)
+    pushed = {
+        row.contact_id or "": row
         for row in rows
-        if row.contact_id is not None and row.contact_id in pushable and _bind(session, held, row)
-    ]
-    if not contact_ids:
+        if row.number in found | marked and _bind(session, held, row)
+    }
+    if not pushed:
         return None
+    alone = [contact_id for contact_id, row in pushed.items() if row.number not in found]
+    is_mapped = CrmField.MARKS in held.connection.mapping
+    marks = {contact_id: row.marks for contact_id, row in pushed.items()} if is_mapped else {}
     return pushes.submit(
         session,
         held.connection,
-        contact_ids,
+        pushed,
         account_id=schedule.account_id,
         origin=schedule.origin,
         options=PushOptions(updates_only=True),
+        marks=Marks(marks, frozenset(alone)),
         now=at,
     ).id
+
+
+def _found(session: Session, held: Held, rows: Sequence[CrmScheduleRecord]) -> frozenset[int]:
+    """Return the numbers of the people who were asked for, and of whom something may be pushed."""
+    asked = {row.number: row.contact_id or "" for row in rows if row.outcome != RecordOutcome.CHECKED}
+    pushable = people.pushable(session, held.schedule.workspace_id, set(asked.values()))
+    return frozenset(number for number, contact_id in asked.items() if contact_id in pushable)
+
+
+def _marked(session: Session, held: Held, rows: Sequence[CrmScheduleRecord]) -> frozenset[int]:
+    """Return the numbers of the records whose marks are to be written or removed in the CRM."""
+    if CrmField.MARKS not in held.connection.mapping:
+        return frozenset()
+    before = marking.marked_before(session, held, {row.contact_id or "" for row in rows})
+    return frozenset(row.number for row in rows if row.marks or row.contact_id in before)
 
 
 def _bind(session: Session, held: Held, row: CrmScheduleRecord) -> bool:

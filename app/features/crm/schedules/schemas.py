@@ -14,6 +14,7 @@ from app.domain.kinds import Outcome
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.plan import Action
 from app.features.crm.pushes import PushOutcome
+from app.features.crm.schedules.selection import MAX_MEMBERS
 from app.features.crm.schedules.tables import Mark, RecordOutcome, RunStatus, ScheduleState
 from app.features.crm.schedules.times import DAYS, Every
 from app.web.schemas.fields import (
@@ -305,7 +306,11 @@ class ScheduleReceiptSchema(ResponseSchema):
     record_id = fields.String(
         required=True, metadata={"example": "101", "description": "The id of the record in the CRM."}
     )
-    asked = fields.List(fields.String(), required=True, metadata={"example": ["email"]})
+    asked = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"example": ["email"], "description": "Empty if the record was compared and marked only."},
+    )
     outcome = fields.String(
         required=True,
         allow_none=True,
@@ -324,7 +329,11 @@ class ScheduleReceiptSchema(ResponseSchema):
     marks = fields.List(
         fields.String(validate=validate.OneOf(list(Mark))),
         required=True,
-        metadata={"example": ["job_changed"], "description": "What is outdated in the CRM."},
+        metadata={
+            "example": ["job_changed"],
+            "description": "What is outdated in the CRM. It is written there, too, if the mapping of the "
+            "connection has a property for `marks`.",
+        },
     )
     push_outcome = fields.String(
         required=True,
@@ -361,6 +370,6 @@ class ReceiptsQuery(Schema):
     limit = page_size(100, 500)
     cursor = AsciiInteger(
         load_default=0,
-        validate=validate.Range(min=0, max=MAX_PEOPLE),
+        validate=validate.Range(min=0, max=MAX_PEOPLE + MAX_MEMBERS),
         metadata={"description": "`next_cursor` of the previous page."},
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 
 from app.features.crm.index import crm_index
 from app.features.crm.index.crm_index import CrmIndexRecord
@@ -26,7 +27,11 @@ MAX_MEMBERS = 100_000
 """The members of a list that a run reads; the others are left out."""
 ASK_AGAIN = timedelta(days=30)
 """After this time a schedule asks again for a person of whom something still lacks."""
-_WITHOUT_ANSWER = (RecordOutcome.FAILED.value, RecordOutcome.NOT_ASKED.value)
+_WITHOUT_ANSWER = (
+    RecordOutcome.FAILED.value,
+    RecordOutcome.NOT_ASKED.value,
+    RecordOutcome.CHECKED.value,
+)
 
 
 def store(session: Session, held: Held, page: Members, *, at: datetime) -> str | None:
@@ -40,28 +45,7 @@ def store(session: Session, held: Held, page: Members, *, at: datetime) -> str |
         for crm_id in ids
         if crm_id in people and crm_id not in settled and (asked := _asked(schedule, people[crm_id], at))
     ][: max(0, schedule.max_people - run.people)]
-    insert_all(
-        session,
-        CrmScheduleRecord,
-        [
-            {
-                "run_id": run.id,
-                "number": number,
-                "schedule_id": schedule.id,
-                "crm_id": crm_id,
-                "asked": ",".join(asked),
-                "job_id": None,
-                "item": None,
-                "outcome": None,
-                "error": None,
-                "charged": 0,
-                "contact_id": None,
-                "marks": [],
-                "at": at,
-            }
-            for number, (crm_id, asked) in enumerate(wanted, run.people)
-        ],
-    )
+    add(session, run, [{"crm_id": crm_id, "asked": ",".join(asked)} for crm_id, asked in wanted], at=at)
     run.members, run.unindexed = run.members + len(ids), run.unindexed + len(ids) - len(people)
     run.people += len(wanted)
     run.is_partial = run.is_partial or page.is_partial
@@ -71,6 +55,27 @@ def store(session: Session, held: Held, page: Members, *, at: datetime) -> str |
         run.status = RunStatus.ENRICHING.value
     session.flush()
     return run.position
+
+
+def add(session: Session, run: CrmScheduleRun, rows: Sequence[Mapping[str, Any]], *, at: datetime) -> None:
+    """Insert receipts of a run, behind those that it has."""
+    number = CrmScheduleRecord.__table__.c.number
+    last = session.scalar(select(func.max(number)).where(CrmScheduleRecord.run_id == run.id))
+    receipt: dict[str, Any] = {
+        "run_id": run.id,
+        "schedule_id": run.schedule_id,
+        "job_id": None,
+        "item": None,
+        "outcome": None,
+        "error": None,
+        "charged": 0,
+        "contact_id": None,
+        "marks": [],
+        "at": at,
+    }
+    first = 0 if last is None else last + 1
+    numbered = [{**receipt, **row, "number": number} for number, row in enumerate(rows, first)]
+    insert_all(session, CrmScheduleRecord, numbered)
 
 
 def people_of(session: Session, schedule: CrmSchedule, crm_ids: Sequence[str]) -> dict[str, CrmPerson]:

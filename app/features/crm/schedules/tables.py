@@ -52,6 +52,8 @@ class RecordOutcome(StrEnum):
     FAILED = "failed"
     NOT_ASKED = "not_asked"
     """The run stopped before the person; the next one begins with those who are left."""
+    CHECKED = "checked"
+    """Nothing was asked for; the record was compared with what is known, and is marked in the CRM."""
 
 
 class Mark(StrEnum):
@@ -134,8 +136,8 @@ class CrmScheduleRun(Base):
 class CrmScheduleRecord(Base):
     """The receipt of one person of a run: the record of the CRM, what was asked, and what became of it.
 
-    `asked` are the fields, separated by commas. `job_id` and `item` are the enrichment. `error` is the code
-    of what was not done, `marks` what is outdated in the CRM.
+    `asked` are the fields, separated by commas; empty for a record that was checked only. `job_id` and `item`
+    are the enrichment. `error` is the code of what was not done, `marks` what is outdated in the CRM.
     """
 
     __tablename__ = "crm_schedule_records"

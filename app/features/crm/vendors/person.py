@@ -27,6 +27,8 @@ class CrmField(StrEnum):
     COUNTRY = "country"
     LIST = "list"
     RECEIPT_LINK = "receipt_link"
+    MARKS = "marks"
+    """What is outdated in the record, as runs of schedules found it; empty if nothing is."""
 
 
 IDENTITY = (CrmField.FIRST_NAME, CrmField.LAST_NAME, CrmField.EMAIL)

@@ -65,7 +65,8 @@ def body(
 ) -> dict[str, Any]:
     """Return the body that writes the values; what else is in the lists and the name of `present` stays.
 
-    Values of `enumerations` are ids of options.
+    An empty text is written as null, which is how a field is cleared. Values of `enumerations` are ids of
+    options.
     """
     written: dict[str, Any] = {}
     for name, value in values.items():
@@ -74,9 +75,10 @@ def body(
         elif name in {EMAILS, PHONES}:
             written[name] = _with_primary(present.get(name) or (), value)
         elif _CUSTOM_FIELD.fullmatch(name):
-            written.setdefault(_CUSTOM_FIELDS, {})[name] = _number(value) if name in enumerations else value
+            stored = _number(value) if name in enumerations else value or None
+            written.setdefault(_CUSTOM_FIELDS, {})[name] = stored
         else:
-            written[name] = _number(value) if name in _IDS else value
+            written[name] = _number(value) if name in _IDS else value or None
     return written
 
 

@@ -134,9 +134,10 @@ class Salesforce(Crm):
         return CrmRecord(prefix + self._create(send, self._new_table, values))
 
     def update(self, send: Send, record_id: str, values: Mapping[str, str]) -> CrmRecord:
-        """Write these fields; Salesforce returns nothing."""
+        """Write these fields, null for an empty text; Salesforce returns nothing."""
         row = record_id if record_id.startswith(LEAD_PREFIX) else f"{CONTACT}/{record_id}"
-        self.raise_for_status(send(Request(method="PATCH", path=f"{API}/sobjects/{row}", body=values)))
+        body = {name: value or None for name, value in values.items()}
+        self.raise_for_status(send(Request(method="PATCH", path=f"{API}/sobjects/{row}", body=body)))
         return CrmRecord(record_id)
 
     def find_companies(self, send: Send, employer: Employer) -> list[CompanyRecord]:

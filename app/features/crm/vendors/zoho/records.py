@@ -66,8 +66,9 @@ def as_property(field: Mapping[str, Any]) -> Property:
 
 
 def body(values: Mapping[str, str]) -> dict[str, Any]:
-    """Return the body that writes one row."""
-    return {"data": [{name: {"id": value} if name in _LOOKUPS else value for name, value in values.items()}]}
+    """Return the body that writes one row; an empty text is null, which is how a field is cleared."""
+    row = {name: {"id": value} if name in _LOOKUPS else value or None for name, value in values.items()}
+    return {"data": [row]}
 
 
 def _value(value: object) -> object:
