@@ -258,9 +258,10 @@ def test_a_record_that_was_marked_is_asked_for_as_soon_as_something_lacks(schedu
     assert [record.asked for record in scheduler.records()] == ["", "email"]
 
 
-def test_a_member_that_is_listed_twice_has_one_receipt(scheduler: Scheduler) -> None:
+def test_each_member_of_a_list_has_one_receipt_on_whatever_pages_it_is(scheduler: Scheduler) -> None:
     a_complete_record(scheduler)
     scheduler.has(2)
+    a_complete_record(scheduler, 3)
     scheduler.harness.crm.lists["42"] += ["1", "1"]
     a_stored_person(scheduler)
     scheduler.schedule()
@@ -268,7 +269,7 @@ def test_a_member_that_is_listed_twice_has_one_receipt(scheduler: Scheduler) -> 
     scheduler.run()
 
     receipts = [(record.number, record.crm_id, record.outcome) for record in scheduler.records()]
-    assert receipts == [(0, "2", "found"), (1, "1", "checked")]
+    assert receipts == [(0, "2", "found"), (1, "1", "checked"), (2, "3", "checked")]
 
 
 def test_a_person_who_opted_out_is_not_marked(scheduler: Scheduler) -> None:

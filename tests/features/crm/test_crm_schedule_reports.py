@@ -140,6 +140,24 @@ def test_a_report_that_does_not_say_which_records_its_people_are_stops_the_sched
     assert "Add the column Contact ID" in sentences.reason_sentence(run.reason)
 
 
+def test_a_report_without_a_column_that_can_have_ids_is_not_run(
+    scheduler: Scheduler, salesforce: FakeSalesforce
+) -> None:
+    scheduler.has(1)
+    salesforce.reports[REPORT] = FakeReport({"EMAIL": "email"}, {TABULAR: []})
+    scheduler.schedule(list_id=REPORT)
+
+    run = scheduler.run()
+
+    assert (
+        run.reason,
+        ("POST", f"/services/data/v62.0/analytics/reports/{REPORT}") in salesforce.requests,
+    ) == (
+        "list_without_ids",
+        False,
+    )
+
+
 def test_a_report_without_rows_asks_for_nobody(scheduler: Scheduler, salesforce: FakeSalesforce) -> None:
     scheduler.has(1)
     salesforce.reports[REPORT] = a_report([])

@@ -57,15 +57,18 @@ def members(ask: Ask, report_id: str, kind: RecordKind) -> Members:
     """Return the people in the first column of the report that has any.
 
     Raises:
-        Rejected: no column has any, though the report has rows.
+        Rejected: no column can have any, or none has any though the report has rows.
 
     """
     described = ask(Request(method="GET", path=f"{_REPORTS}/{report_id}/describe")).object
+    metadata = _with_few_columns(described)
+    if not metadata["detailColumns"]:
+        raise Rejected(WITHOUT_IDS)
     request = Request(
         method="POST",
         path=f"{_REPORTS}/{report_id}",
         query={"includeDetails": "true"},
-        body={"reportMetadata": _with_few_columns(described)},
+        body={"reportMetadata": metadata},
     )
     body = ask(request).object
     rows = [
@@ -86,12 +89,12 @@ def _with_few_columns(described: Mapping[str, Any]) -> dict[str, Any]:
     The response of a report with all its columns may be too long.
     """
     metadata = described["reportMetadata"]
-    types = described["reportExtendedMetadata"]["detailColumnInfo"]
+    types = described["reportExtendedMetadata"].get("detailColumnInfo")
     used = {text(one.get("sortColumn")) for one in metadata.get("sortBy") or ()}
     used |= {text(name).partition("!")[2] for name in metadata.get("aggregates") or ()}
     columns = [
         name
-        for name in metadata["detailColumns"]
+        for name in metadata.get("detailColumns") or ()  # a joined report has them in its blocks
         if name in used or types[name]["dataType"] not in _WITHOUT_NAMES
     ]
     return {**metadata, "detailColumns": columns, "hasDetailRows": True}
