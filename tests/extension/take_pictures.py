@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from address_book_support import a_book
 from chromium_support import BrowserUser, launch_browser
+from crm_index_support import a_crm, in_crm
 from e2e_stack import ROOT, Stack
 from playwright.sync_api import Page, Playwright, expect
 from proxy_support import RecordingProxy
@@ -31,8 +33,16 @@ SCALE = 2  # for high-density screens
 MAX_BYTES = 60_000
 COLOURS = 256
 RESIZING_MS = 1000  # a popup that Chromium is resizing is painted twice
-ALL_VIEWS = ("sign-in", "company", "masked", "asking", "revealed", "saved")
-SCREENSHOTS = {"light": ALL_VIEWS, "dark": ("company", "revealed")}
+ALL_VIEWS = ("sign-in", "company", "masked", "own", "asking", "revealed", "saved")
+SCREENSHOTS = {"light": ALL_VIEWS, "dark": ("company", "own", "revealed")}
+OWN = "Ethan Rivera"
+IN_BOOK: dict[str, Any] = {
+    "name": OWN,
+    "company": "Northlight Optics",
+    "profiles": ["https://www.linkedin.com/in/ethan-rivera-demo003"],
+    "phones": ["+12065550103"],
+}
+IN_CRM = IN_BOOK | {"phones": [], "emails": ["ethan.rivera@northlight-optics.example"], "owner": "Kim Lee"}
 PEOPLE_WITHOUT_ADDRESS = {"light": "Logan Rivera", "dark": "Marcus Kim"}  # in demo/people.csv
 
 
@@ -58,9 +68,7 @@ def test_pictures(  # noqa: PLR0917 -- fixtures
         return status, body
 
     vendors.responders["prospeo"] = reply
-    workspace, token = stack.create_workspace(grant=250)
-    with stack.database.transaction() as session:
-        session.get_one(Workspace, workspace).name = "Acme Sales"
+    workspace, token = _create_workspace(stack)
     with launch_browser(playwright, tmp_path, proxy, dark=theme == "dark") as started:
         user = BrowserUser(started, proxy, stack, workspace, token)
         popup = user.open_popup_on("http://www.northlight-optics.example/")
@@ -79,6 +87,7 @@ def test_pictures(  # noqa: PLR0917 -- fixtures
         expect(popup.get_by_role("button", name="Reveal phone")).to_be_visible()
         _screenshot(popup, "masked", theme)
         popup.get_by_role("button", name="Back").click()
+        _show_own_records(popup, theme)
         popup.get_by_role("button", name=name).click()
         popup.get_by_role("button", name="Find e-mail").click()
         expect(popup.get_by_text("Searched Hunter. Searching Prospeo")).to_be_visible()
@@ -102,11 +111,29 @@ def test_pictures(  # noqa: PLR0917 -- fixtures
         assert picture.stat().st_size < MAX_BYTES
 
 
+def _create_workspace(stack: Stack) -> tuple[str, str]:
+    """Create a workspace with a person in its CRM and in its address book; return its id and a token."""
+    workspace, token = stack.create_workspace(grant=250)
+    with stack.database.transaction() as session:
+        session.get_one(Workspace, workspace).name = "Acme Sales"
+        in_crm(session, a_crm(session, workspace), IN_CRM)
+        a_book(session, workspace, IN_BOOK, title="Photonics fair")
+    return workspace, token
+
+
 def _import(stack: Stack) -> None:
     for noun in ("contacts", "companies"):
         file = str(ROOT / "demo" / ("people.csv" if noun == "contacts" else "companies.csv"))
         command = [sys.executable, "-m", "flask", "--app", "cli.application:create_app", noun, "import", file]
         subprocess.run(command, cwd=ROOT, env=stack.environment, check=True, capture_output=True)
+
+
+def _show_own_records(popup: Page, theme: str) -> None:
+    """Show the person whom the workspace's CRM and address book have, and go back."""
+    popup.get_by_role("button", name=OWN).click()
+    expect(popup.get_by_text("Photonics fair")).to_be_visible()
+    _screenshot(popup, "own", theme)
+    popup.get_by_role("button", name="Back").click()
 
 
 def _screenshot(popup: Page, name: str, theme: str) -> None:
