@@ -11,6 +11,7 @@ from typing import Any
 from flask import Flask, Response, render_template, url_for
 from jinja2 import StrictUndefined
 
+from app.domain.ids import is_id
 from app.domain.kinds import KINDS
 from app.infra import clock
 from app.web.pages.access import is_signed_in, viewer
@@ -34,6 +35,7 @@ def register(app: Flask) -> None:
         "signed": signed,
         "words": words,
         "kind": kind,
+        "source_name": source_name,
     }
     app.jinja_env.globals["static_url"] = static_url
     app.jinja_env.globals["has_page"] = app.view_functions.__contains__
@@ -83,6 +85,11 @@ def signed(value: int) -> str:
 def kind(value: str) -> str:
     """Return a kind of job as a person would name it; one that has no name here, as words."""
     return KINDS[value].label if value in KINDS else words(value)
+
+
+def source_name(provider: str) -> str:
+    """Return the name of a source in a receipt, instead of the id of an address book."""
+    return "address book" if is_id(provider, "adb") else provider
 
 
 def words(value: str | None) -> str:

@@ -10,9 +10,10 @@ from apiflask import APIFlask
 from page_support import Visitor, visitor
 from stored_support import ADA_URL, a_company, a_contact, an_email, own
 from users_support import SignedInUser
-from worker_harness import make_services
+from worker_harness import deliver, make_services
 
 from app.features.address_books import work
+from app.infra import clock
 from app.infra.database.db import Database
 from app.settings import Settings
 
@@ -97,3 +98,21 @@ def test_search_and_the_page_of_a_contact_say_who_is_in_an_address_book(
 
     line = "<strong>In your address book</strong> Contacts · has e-mail: ada@home.example"
     assert [line in page for page in pages] == [True, True]
+
+
+def test_a_receipt_names_an_address_book_and_not_its_id(
+    member: Visitor, user: SignedInUser, settings: Settings, database: Database
+) -> None:
+    with user.database.transaction() as session:
+        ada = {"profiles": [ADA_URL], "phones": ["+447400123456"], "changed_at": clock.now()}
+        book_id = a_book(session, user.workspace_id, ada).id
+    body = {"subject": {"linkedin_url": ADA_URL}}
+    headers = user.headers | {"Prefer": "respond-async"}
+    job_id = user.client.post("/api/ext/reveal/phone", json=body, headers=headers).get_json()["job"]["id"]
+    deliver(make_services(settings, database), job_id)
+
+    receipt = member.open(f"/history/{job_id}").text
+
+    assert '<th scope="row">address book' in receipt
+    assert "From address book, last seen" in receipt
+    assert book_id not in receipt

@@ -99,7 +99,7 @@ def test_the_choice_is_true_or_false(user: SignedInUser, path: str, value: objec
 def test_the_search_says_what_is_free_and_offers_to_buy(browser: Visitor, user: SignedInUser) -> None:
     page = browser.send("/", **SUBJECT).text
 
-    assert page.count("What your CRM has is returned free") == 1
+    assert page.count("What your CRM or address book has is returned free") == 1
     assert page.count('name="buy"') == 1
 
 
