@@ -22,6 +22,9 @@ from app.domain.lists.headers.column_mapping import ColumnMapping, Entity, map_c
 from app.domain.lists.headers.column_values import fit_columns
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.normal.companies.company_names import parse_company
+from app.domain.normal.names.placeholder_names import names_several
+from app.domain.normal.texts.text_folding import fold
 from app.domain.records.profile_links import urls_of
 from app.features.address_books.people import BookPerson
 from app.infra.telemetry.log import log
@@ -59,7 +62,7 @@ class ContactFile:
         except Exception as error:  # noqa: BLE001 -- the others are read
             log.error("contact not read", line=row.line, exc_info=error)
             return None
-        return _person(found, values.first_time("updated_at"))
+        return _person(found, values)
 
 
 def read(content: bytes, *, country: str | None, now: datetime) -> ContactFile:
@@ -95,17 +98,38 @@ def _of_table(content: bytes) -> tuple[Iterator[Row], ColumnMapping]:
     return chain(sample, table.rows), layout
 
 
-def _person(found: FoundContact, changed_at: datetime | None) -> BookPerson:
+def _person(found: FoundContact, values: RowValues) -> BookPerson | None:
+    """Return the person of a row; None if what it has may be a company's, or that of several people."""
     company = found.company
-    return BookPerson(
-        name=found.full_name or "",
-        emails=[email.email for email in found.emails],
-        phones=[phone.e164 for phone in found.phones if phone.type != "hq"],  # many people have it
+    employer = (company.name if company else None) or ""
+    name = "" if _is_company(employer, values) else found.full_name or ""
+    is_shared = not name and bool(employer or names_several(values.text("full_name") or ""))
+    person = BookPerson(
+        name=name,
+        emails=[] if is_shared and found.emails[1:] else [email.email for email in found.emails],
+        phones=[] if is_shared else _phones(found),
         profiles=_profiles(found),
-        company=(company.name if company else None) or "",
+        company=employer,
         domain=(company.domain if company else None) or "",
-        changed_at=changed_at,
+        changed_at=values.first_time("updated_at"),
     )
+    return person if name or person.emails or person.phones or person.profiles else None
+
+
+def _is_company(employer: str, values: RowValues) -> bool:
+    """Return whether the name is the company's, as programs write it that must give each contact a name.
+
+    One in two parts is a person's who works under it, unless it has a legal form.
+    """
+    full, parts = values.text("full_name"), [values.text("first_name"), values.text("last_name")]
+    name = full or " ".join(filter(None, parts))
+    if fold(name) != fold(employer):
+        return False
+    return not all(parts) or bool(parse_company(name).form_classes)
+
+
+def _phones(found: FoundContact) -> Sequence[str]:
+    return [phone.e164 for phone in found.phones if phone.type != "hq"]  # many people have it
 
 
 def _profiles(found: FoundContact) -> Sequence[str]:

@@ -54,8 +54,14 @@ def test_a_number_of_a_fax_is_left_out(lines: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("line", ["X-ABShowAs:COMPANY", "KIND:org"])
-def test_a_card_of_a_company_names_nobody(line: str) -> None:
-    assert row("FN:Acme", "N:Acme;;;;", line) == {"company_name": "Acme"}
+def test_a_card_of_a_company_has_no_values(line: str) -> None:
+    assert row("FN:Acme", "N:Acme;;;;", "TEL:1", line) == {}
+
+
+def test_a_card_that_shows_the_company_may_have_a_person() -> None:
+    found = row("FN:Acme", "N:Lovelace;Ada;;;", "X-ABShowAs:COMPANY")
+
+    assert found == {"first_name": "Ada", "last_name": "Lovelace", "company_name": "Acme"}
 
 
 @pytest.mark.parametrize("line", ["X-ADDRESSBOOKSERVER-KIND:group", "KIND:group"])

@@ -42,7 +42,7 @@ def test_an_export_is_added_read_and_answers_a_search(browser: PageBrowser) -> N
 
         row = page.get_by_role("row", name="icloud")
         expect(row).to_contain_text("Ready")
-        expect(row.get_by_role("cell").nth(1)).to_have_text("3")
+        expect(row.get_by_role("cell").nth(1)).to_have_text("2")
         problems = Axe().run(page).response["violations"]
         cut_off = page.evaluate(FIND_CUT_OFF)
         if PICTURES:

@@ -66,7 +66,6 @@ def entry(name: str, emails: str = "", phones: str = "", company: str = "", **ot
                     profiles=[ADA],
                 ),
                 entry("Grace Hopper", "", "+442079460125", "Flow-Matic Systems", profiles=[GRACE]),
-                entry("", "", "+442079460100", "Acme Engines"),
             ],
         ),
         (

@@ -50,7 +50,10 @@ _FORMULA = re.compile(rf"[\s\x00-\x1f\ufeff\u200b\"']*+{_SIGNS}")
 _EMAILS = re.compile(r":::|[;,|\s]|/(?=[^@/\s]{1,64}@)")
 _SPACED_AT = re.compile(r" {1,3}@ {0,3}|@ {1,3}")
 _PHONES = re.compile(r":::|[|\n\r]|;(?!\s*ext)")
-_ADDRESS = re.compile(r"<([^<>]+)>")
+_ADDRESS = re.compile(
+    r"<([^<>]{1,400})>|(?<![^\s,;|:])([^\s@<>,;|:\"'()]{1,64}@[^\s@<>,;|:\"'()]{1,255})(?![^,;|:\r\n<>]{0,100}<)"
+)
+"""An address in brackets, and one that stands beside those, but not in the name before the brackets."""
 _MAILTO = re.compile(r"\Amailto:([^?]*).*", re.IGNORECASE | re.DOTALL)
 _DOTTED = re.compile(r"[a-z0-9]\.[a-z]", re.IGNORECASE)
 
@@ -124,8 +127,8 @@ def emails_in(text: str) -> list[str]:
     Words without an @ beside an address, such as a name or `(work)`, are left out, too.
     """
     text = unescaped(text)
-    if addresses := _ADDRESS.findall(text):
-        return [part.strip() for part in addresses]
+    if "<" in text and (found := _ADDRESS.findall(text)):
+        return [(bracketed or plain).strip() for bracketed, plain in found]
     text = _SPACED_AT.sub("@", text)
     parts = [part for part in _EMAILS.split(unescape_formula(text)) if part and part.lower() not in _EMPTY]
     if "@" not in text and "\uff20" not in text:

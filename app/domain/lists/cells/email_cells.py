@@ -12,6 +12,7 @@ from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.lists.cells.cells import MAX_LENGTH, emails_in
 from app.domain.lists.cells.dates import parse_timestamp
 from app.domain.lists.headers.column_mapping import ValueColumns
+from app.domain.lists.phone_cells.phone_labels import ANOTHER, label_type
 from app.domain.lists.row_values import RowValues
 from app.domain.lists.warning_kinds import IMPOSSIBLE_EMAIL
 from app.domain.normal.emails import email_kind, email_reasons, normal_email
@@ -38,7 +39,8 @@ def emails_of(
 
 def _addresses(row: RowValues, column: ValueColumns) -> Iterator[str]:
     text = row.cells[column.index]
-    if not text:
+    label = row.cell(column.attributes.get("type"))
+    if not text or (label and label_type(label) == ANOTHER):
         return
     is_plain = _is_plain(text)
     for address in (text,) if is_plain else emails_in(text):

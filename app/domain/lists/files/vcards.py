@@ -1,9 +1,11 @@
-"""Contact cards as phones, mail programs and web services export them: vCard 2.1, 3.0 and 4.0 (RFC 6350).
+r"""Contact cards as phones, mail programs and web services export them: vCard 2.1, 3.0 and 4.0 (RFC 6350).
 
 Real files deviate from all three. Android and Outlook write 2.1 with quoted-printable values that continue on
 the next line after a `=`, so that a line with a name may have no colon. Outlook and old phones do not indent
 the lines of a picture. Apple names properties `item1.TEL` and their labels `item1.X-ABLabel`. A line may have
-another encoding than the rest of the file. What is not understood is left out; the rest of the card is read.
+another encoding than the rest of the file. Files that were joined lack the line break between two cards, or
+have several byte order marks. Others end lines with `\r\r\n`. What is not understood is left out; the rest of
+the card is read.
 """
 
 from __future__ import annotations
@@ -19,9 +21,14 @@ from app.domain.lists.files import encodings
 from app.domain.lists.files.csv_files import is_encoding
 
 _BEGIN, _END = b"BEGIN:VCARD", b"END:VCARD"
-_BEGINNING = re.compile(rb"[\s\x00]*begin:vcard", re.IGNORECASE)
+_BEGINNING = re.compile(rb"(?:\A|[\r\n])[\s\x00]*begin:vcard", re.IGNORECASE)
+_BEGINS_WITHIN = 2000
+"""Bytes before the first card; a mail or a note may stand there."""
+_JOINED = re.compile(rb"(END:VCARD)[ \t]*(?=BEGIN:VCARD)", re.IGNORECASE)
+_BREAK = re.compile(rb"\r{0,2}\n|\r")
+_AGENT = re.compile(rb"(?:[\w-]+\.)?AGENT(?:;[^:]*)?:\s*")
+"""The property whose value is the card of an assistant, which begins after it or in the next line."""
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -32,10 +39,14 @@ MAX_VALUE = 1 << 13
 MAX_PROPERTIES = 500
 """The properties of a card that are read."""
 _PROPERTY = re.compile(rb'((?:[^":]|"[^"]*")*+):(.*)', re.DOTALL)
+_CUSTOM = re.compile(rb"X-CUSTOM\((?:[^()]*,)?([^(),]*)\)", re.IGNORECASE)
+"""The label that Samsung writes: `X-CUSTOM(CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,=46=61=78)`."""
 _USUAL = "cp1252"
 """The encoding of Outlook in most of Europe and America."""
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_UNESCAPED = re.compile(r"(?<!\\);")
+_SIGN = re.compile(r"\\(.)|;", re.DOTALL)
+_SEPARATOR = "\0"
+_UNESCAPED = re.compile(rb"(?<!\\);")
 _LABEL = re.compile(r"_\$!<(.*)>!\$_")
 _QUOTED_PRINTABLE = frozenset({"QUOTED-PRINTABLE", "ENCODING=QUOTED-PRINTABLE"})
 _BASE64 = frozenset({"BASE64", "B", "ENCODING=BASE64", "ENCODING=B"})
@@ -82,18 +93,18 @@ class Card:
 
 def is_vcard(content: bytes) -> bool:
     """Return whether a file has contact cards, by how it begins."""
-    return _BEGINNING.match(_in_utf_8(content[:200])) is not None
+    return _BEGINNING.search(_in_utf_8(content[:_BEGINS_WITHIN])) is not None
 
 
 def read_cards(content: bytes) -> Iterator[Card]:
     """Yield the cards of a file; a card that does not end is ended by the next one, or by the file."""
-    content = _in_utf_8(content)
+    content = _JOINED.sub(rb"\1\n", _in_utf_8(content))
     decode = _Decoder(content)
-    start, own, depth = 0, list[bytes](), 0
+    start, own, depth, before = 0, list[bytes](), 0, b""
     for number, text in _logical_lines(content):
         line = text.strip().upper()
-        if line == _BEGIN and own and _is_agent(own[-1]):
-            depth += 1  # the card of an assistant, in the value of AGENT
+        if _begins_agent(before, line):
+            depth += 1
         elif line == _END and depth:
             depth -= 1
         elif line in {_BEGIN, _END}:
@@ -102,16 +113,20 @@ def read_cards(content: bytes) -> Iterator[Card]:
             start, own, depth = (number if line == _BEGIN else 0), [], 0
         elif start and not depth and b":" in text and len(own) < MAX_PROPERTIES:
             own.append(text)
+        before = line or before
     if start:
         yield Card(start, _labelled(own, decode))
 
 
 def _in_utf_8(content: bytes) -> bytes:
-    """Return a file in UTF-16 or UTF-32 as UTF-8, and others without their byte order mark."""
+    """Return a file without byte order marks; one in UTF-16 or UTF-32 as UTF-8."""
+    return _decoded(content).replace(codecs.BOM_UTF8, b"")
+
+
+def _decoded(content: bytes) -> bytes:
     for mark, encoding in _MARKS:
         if content.startswith(mark):
-            text = content.removeprefix(mark) if encoding == "utf-8" else content
-            return text if encoding == "utf-8" else text.decode(encoding, errors="replace").encode()
+            return content.decode(encoding, errors="replace").encode()
     for beginning, encoding in _UNMARKED:
         if content.upper().startswith(beginning):
             return content.decode(encoding, errors="replace").encode()
@@ -123,7 +138,7 @@ def _logical_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
     parts: list[bytes] = []
     length = first = 0
     is_broken = False
-    for number, line in enumerate(content.splitlines(), 1):
+    for number, line in enumerate(_BREAK.split(content), 1):
         if is_broken:
             parts[-1] = parts[-1].rstrip()[:-1]
             following = line
@@ -146,8 +161,11 @@ def _is_broken(first: bytes, line: bytes) -> bool:
     return line.rstrip().endswith(b"=") and b"QUOTED-PRINTABLE" in first.partition(b":")[0].upper()
 
 
-def _is_agent(text: bytes) -> bool:
-    return text.strip().upper() == b"AGENT:"
+def _begins_agent(before: bytes, line: bytes) -> bool:
+    """Return whether the card of an assistant begins in a line, after the last one that is not empty."""
+    if not line.endswith(_BEGIN):
+        return False
+    return _AGENT.fullmatch(before if line == _BEGIN else line.removesuffix(_BEGIN)) is not None
 
 
 class _Decoder:
@@ -187,19 +205,26 @@ def _property(line: bytes, decode: _Decoder) -> tuple[str, Property] | None:
     """Return the group and the property of a line; None for pictures and what is not a property."""
     match = _PROPERTY.fullmatch(line)
     head, value = match.groups() if match else line.partition(b":")[::2]
+    head = _CUSTOM.sub(lambda custom: quopri.decodestring(custom[1]), head)
     name, *parameters = decode(head, "").upper().replace('"', "").split(";")
-    words = [word.strip() for parameter in parameters for word in parameter.split(",")]
+    words = [
+        "=".join(map(str.strip, word.split("="))) for parameter in parameters for word in parameter.split(",")
+    ]
     if not value or not _BASE64.isdisjoint(words):
         return None
     charset = next((word.partition("=")[2] for word in words if word.startswith("CHARSET=")), "")
     if _QUOTED_PRINTABLE.isdisjoint(words):
-        components = [_ESCAPE.sub(_unescaped, text) for text in _UNESCAPED.split(decode(value, charset))]
+        components = _SIGN.sub(_read_sign, decode(value, charset)).split(_SEPARATOR)
     else:
-        components = [decode(quopri.decodestring(part), charset) for part in value.split(b";")]
+        parts = (decode(quopri.decodestring(part), charset) for part in _UNESCAPED.split(value))
+        components = [_ESCAPE.sub(_read_sign, part) for part in parts]
     group, _dot, plain = name.strip().rpartition(".")
     types = frozenset(word.partition("=")[2] if word.startswith("TYPE=") else word for word in words)
     return group, Property(plain, types, [" ".join(text.split()) for text in components])
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _read_sign(match: re.Match[str]) -> str:
+    """Return what an escaped sign stands for (RFC 6350, section 3.4), or the mark between two components."""
+    if match[1] is None:
+        return _SEPARATOR
     return "\n" if match[1] in "nN" else match[1]

@@ -1,4 +1,4 @@
-"""Parsing of the phone numbers of a row, with their types; fax numbers are omitted."""
+"""Parsing of the phone numbers of a row, with their types; those of faxes, pagers and others are omitted."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from app.domain.errors import InvalidValue
 from app.domain.findings import FoundPhone
 from app.domain.lists.cells.flags import read_opt_out
 from app.domain.lists.headers.column_mapping import ValueColumns
+from app.domain.lists.phone_cells.phone_labels import NOT_OWN, label_type
 from app.domain.lists.phone_cells.phone_reading import PhoneRegions
 from app.domain.lists.phone_cells.phone_splits import ReadPhone, read_phones
 from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.domain.lists.warning_kinds import MAYBE_FOREIGN, NOT_ASSIGNED
 from app.domain.normal.phones.phones import PhoneNumber
 from app.domain.normal.places.countries import country_of
-from app.domain.normal.texts.text_folding import fold
-from app.domain.normal.texts.vocabularies import email_status, phone_type
-
-_PHONE_WORDS = frozenset({"tel", "telefon", "telephone", "phone", "fon", "fono"})
+from app.domain.normal.texts.vocabularies import email_status
 
 
 def phone_regions(
@@ -44,8 +42,8 @@ def phones_of(
     row_flag = _do_not_call(row, row.filled("do_not_call"))
     for column in columns:
         label = row.cell(column.attributes.get("type"))
-        kind = (phone_type(label) if label else None) or column.kind
-        reads = [] if kind == "fax" else list(_numbers(row, column, regions))
+        kind = (label_type(label) if label else None) or column.kind
+        reads = [] if kind in NOT_OWN else list(_numbers(row, column, regions))
         flag = _column_flag(row, column, row_flag=row_flag) if reads else None
         for read in reads:
             if read.number.e164 not in found:
@@ -57,24 +55,13 @@ def phones_of(
 def _numbers(
     row: RowValues, column: ValueColumns, regions: Callable[[], PhoneRegions]
 ) -> Iterator[ReadPhone]:
-    """Yield the numbers of a cell without those that are noted to be of a fax."""
+    """Yield the numbers of a cell without those that are noted to be of a fax, a pager or somebody else."""
     text = row.cells[column.index]
     for read in read_phones(text, regions) if text else ():
         if read.code:
             row.warn("phone", read.code, column.index)
-        if isinstance(read, ReadPhone) and _noted_type(read.note) != "fax":
+        if isinstance(read, ReadPhone) and label_type(read.note) not in NOT_OWN:
             yield read
-
-
-def _noted_type(note: str) -> str | None:
-    """Return the type that the words beside a number name; `Tel/Fax` is a phone."""
-    if not note:
-        return None
-    words = fold(note).split()
-    kinds = [kind for word in words if (kind := phone_type(word))]
-    if "fax" in kinds and not _PHONE_WORDS.isdisjoint(words):
-        return None
-    return phone_type(note) or next(iter(kinds), None)
 
 
 def _column_flag(row: RowValues, column: ValueColumns, *, row_flag: bool | None) -> bool | None:
@@ -105,7 +92,7 @@ def _described(
     return FoundPhone(
         e164=number.e164,
         source=row.source(seen_at or row_time),
-        type=_noted_type(read.note) or kind or ("mobile" if number.line_type == "mobile" else "work"),
+        type=label_type(read.note) or kind or ("mobile" if number.line_type == "mobile" else "work"),
         status=_status(row, column, read),
         extension=number.extension,
         do_not_call=do_not_call,

@@ -23,6 +23,8 @@ _PLUS_AFTER_DIGIT = re.compile(r"(?<=[0-9)/,;\s])(?=\+)")
 _EXTENSION = re.compile(r"[\s.:=#-]*([0-9]{1,7})(?![0-9\s.()-]*[0-9])")
 _HASH = re.compile(r"(?:#|,,)\s?([0-9]{1,7})[#\s]*$")
 """An extension after a hash, or after commas, at which telephones pause."""
+_PAUSE = re.compile(r"(?<=[0-9]{3})[pPwW]([0-9]{1,7})[0-9pPwW,;*#]*$")
+"""A pause before an extension, and what is dialled after it, as mobile phones store them."""
 _CARRIER = re.compile(r"(?<![0-9])0\s?[xX]{2}\s?(?=[0-9]{2}(?![0-9]))")
 """The beginning of `0xx11 3333-4444`, as Brazilians write it: the code of any carrier is dialled there."""
 _OPEN_BRACKET = re.compile(r"(?<=[0-9])\s*\((?=[^()]*$)")
@@ -96,7 +98,7 @@ def _of_exponent(first: str, decimals: str, exponent: int) -> PhoneText:
 
 def _numbers(text: str) -> list[PhoneText]:
     """Return the numbers between the words of a text; none if it is masked, an address or no number."""
-    text = _CARRIER.sub("0", text)
+    text = _PAUSE.sub(r",,\1", _CARRIER.sub("0", text))
     stuck = _BETWEEN_DIGITS.findall(text)
     is_readable = all(map(_is_extension, stuck)) and not _LOOKALIKE.search(text)
     if _MASKED.search(text) or _ADDRESS.search(text) or not is_readable:

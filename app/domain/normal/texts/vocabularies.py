@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -95,8 +96,13 @@ def email_type(text: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def phone_type(text: str) -> str | None:
-    """Return mobile, direct, work, hq, other or fax for a label; None for any other label."""
+    """Return mobile, direct, work, hq, other, fax, pager or another (person's) for a label; else None."""
     return _LISTS["phone"].get(fold(text))
+
+
+def phone_types() -> Mapping[str, str]:
+    """Return the types of phone numbers by their labels."""
+    return _LISTS["phone"]
 
 
 @lru_cache(maxsize=4096)
