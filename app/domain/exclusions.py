@@ -19,6 +19,11 @@ SHARED_DOMAIN = (
     "Exclude their e-mail addresses or LinkedIn profiles instead."
 )
 
+AN_ADDRESS = (
+    "This is an e-mail address. Exclude it as one, or exclude the domain after its @, "
+    "which covers the whole company."
+)
+
 Form: TypeAlias = tuple[str, str]
 """The kind and the text that are compared."""
 
@@ -56,7 +61,7 @@ def normal(kind: Kind, text: str) -> str:
     """Return the value of an exclusion in normal form.
 
     Raises:
-        InvalidValue: the text is none, or a domain that many people or companies share, such as gmail.com.
+        InvalidValue: the text is none, an address in place of a domain, or a domain that many share.
         NotAProfileUrl: the URL is neither of a person's profile nor of a company's page on LinkedIn.
 
     """
@@ -64,6 +69,9 @@ def normal(kind: Kind, text: str) -> str:
         return wrapped_email(text)
     if kind is Kind.LINKEDIN_URL:
         return _normal_url(text)
+    text = text.strip().lstrip("*.")  # *.acme.com: a domain covers what is below it
+    if "/" not in text and text.rpartition("@")[0]:
+        raise InvalidValue(AN_ADDRESS)
     try:
         return company_domain(text, may_be_host=True)
     except SharedHost as error:

@@ -97,8 +97,8 @@ def _unwrapped(text: str) -> str:
     address = address.strip(_AROUND)
     if scheme := _SCHEME.match(address):
         address = address[scheme.end() :].partition("?")[0]
-    if _PERCENT.search(address):
-        address = unquote(address)
+    if _PERCENT.search(address) and "\ufffd" not in (plain := unquote(address)):
+        address = plain
     if note := _NOTE.fullmatch(f"{address})") or _NOTE.fullmatch(f"{address}]"):  # its end was taken off
         address = note[1]
     return address.strip(_AROUND).rstrip("./!?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -15,6 +16,7 @@ from app.domain.lists.files.csv_files import is_archive
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.files.tables import read_table
 from app.domain.lists.headers.column_mapping import Entity, map_columns
+from app.domain.normal.texts.text_folding import fold
 from app.engine.exclusions.exclusions import Entry
 
 MAX_ROWS = 10_000
@@ -31,6 +33,13 @@ _KINDS = {
     "linkedin_url": Kind.LINKEDIN_URL,
     "company_linkedin_url": Kind.LINKEDIN_URL,
 }
+_EXCLUDED = re.compile(
+    r"^\s*(?:block(?:ed|list)|exclu(?:ded?|sion)|suppress(?:ed|ion)|competitors?|customers?|clients?|partners?)['\s_-]+",
+    re.IGNORECASE,
+)
+"""Words of lists of exclusions before the name of a column: `Blocked domains`, `customer_email`."""
+_PAGE = re.compile(r"linkedin\.com/(?:.*/)?(?:in|pub|company|school|showcase|sales)/", re.IGNORECASE)
+_BETWEEN = re.compile(r"[;|\s]+|,\s*")
 
 
 class Rejected(NamedTuple):
@@ -50,10 +59,10 @@ class ReadList:
 
 
 class _Columns(NamedTuple):
-    """The kinds of the columns by index, and the columns of the reason and the note."""
+    """The kinds of the columns by index, None for any links, and the columns of the reason and the note."""
 
     header: Sequence[str]
-    kinds: dict[int, Kind]
+    kinds: dict[int, Kind | None]
     reason: int | None
     note: int | None
 
@@ -85,13 +94,19 @@ def read(file: IO[bytes], default: Reason) -> ReadList:
 
 def _count_known(cells: Sequence[str]) -> int:
     own = sum(cell.strip().casefold() in {_REASON, _NOTE} for cell in cells)
-    return own + map_columns(cells, Entity.CONTACTS).known_count
+    return own + map_columns(_plain(cells), Entity.CONTACTS).known_count
+
+
+def _plain(header: Sequence[str]) -> list[str]:
+    """Return the names of columns without the words that say that the list is one of exclusions."""
+    return [_EXCLUDED.sub("", name) for name in header]
 
 
 def _columns(header: Sequence[str]) -> _Columns:
-    layout = map_columns(header, Entity.CONTACTS)
-    kinds = {index: kind for name, kind in _KINDS.items() for index in layout.single.get(name, ())}
-    kinds |= {slot.index: Kind.EMAIL for slot in layout.emails}
+    layout = map_columns(_plain(header), Entity.CONTACTS)
+    kinds: dict[int, Kind | None] = {slot.index: Kind.EMAIL for slot in layout.emails}
+    kinds |= {index: kind for name, kind in _KINDS.items() for index in layout.single.get(name, ())}
+    kinds |= dict.fromkeys(layout.single.get("url", ()), None if kinds else Kind.DOMAIN)
     names = [name.strip().casefold() for name in header]
     return _Columns(
         header, kinds, *(names.index(name) if name in names else None for name in (_REASON, _NOTE))
@@ -109,29 +124,50 @@ def _read_row(row: Row, columns: _Columns, default: Reason, found: ReadList) -> 
         found.rejected.append(Rejected(row.line, None, str(error)))
         return
     for index, kind in sorted(columns.kinds.items()):
-        for text in _texts(row.cells[index], kind):
+        for named, text in _values(row.cells[index], kind):
             try:
-                found.entries.append(Entry(kind, exclusions.normal(kind, text), reason, note))
+                found.entries.append(Entry(named, exclusions.normal(named, text), reason, note))
             except (InvalidValue, NotAProfileUrl) as error:
                 detail = error.detail if isinstance(error, NotAProfileUrl) else str(error)
                 found.rejected.append(Rejected(row.line, columns.header[index], detail))
 
 
-def _texts(cell: str, kind: Kind) -> Iterator[str]:
+def _values(cell: str, kind: Kind | None) -> Iterator[tuple[Kind, str]]:
+    """Yield what a cell names, each with its kind.
+
+    A column of domains may have addresses and pages on LinkedIn too, and one of addresses `@acme.com`. Of any
+    links, only pages on LinkedIn count.
+    """
     if kind is Kind.EMAIL:
-        yield from emails_in(cell)
+        yield from ((Kind.DOMAIN if _is_wildcard(text) else kind, text) for text in emails_in(cell))
     elif (text := value(cell)) is not None:
-        yield text
+        parts = list(filter(None, _BETWEEN.split(text))) if kind is Kind.DOMAIN else [text]
+        for part in parts if all("." in part for part in parts) else [text]:
+            if found := _kind(part, kind):
+                yield found, part
+
+
+def _kind(text: str, kind: Kind | None) -> Kind | None:
+    if _PAGE.search(text):
+        return Kind.LINKEDIN_URL
+    is_address = "@" in text and "/" not in text and not _is_wildcard(text)
+    return Kind.EMAIL if kind is Kind.DOMAIN and is_address else kind
+
+
+def _is_wildcard(text: str) -> bool:
+    """Return whether a text is a domain, as lists of addresses name all of its addresses: @acme.com."""
+    return text.lstrip("*").startswith("@")
 
 
 def _reason(row: Row, columns: _Columns, default: Reason) -> Reason:
     text = None if columns.reason is None else value(row.cells[columns.reason])
     if text is None:
         return default
-    try:
-        return Reason("_".join(text.casefold().split()))
-    except ValueError:
-        raise InvalidValue(UNKNOWN_REASON) from None
+    name = fold(text).replace(" ", "_")
+    found = next((reason for reason in Reason if name in {reason, f"{reason}s"}), None)
+    if found is None:
+        raise InvalidValue(UNKNOWN_REASON)
+    return found
 
 
 def _note(row: Row, columns: _Columns) -> str | None:
