@@ -74,8 +74,9 @@ def _company(card: Card, *, is_company: bool) -> str:
 
 def _parts(card: Card) -> list[str]:
     """Return the given, middle and family names; semicolons that were escaped twice separate them, too."""
-    parts = [*card.text("N").split(";"), "", "", ""]
-    return [_AND_NAME.sub(" ", _plain(parts[place])).strip() for place in (_GIVEN, _MIDDLE, _FAMILY)]
+    parts = [_plain(part).strip() for part in (*card.text("N").split(";"), "", "", "")]
+    given, family = (_AND_NAME.sub(" ", parts[place]) for place in (_GIVEN, _FAMILY))
+    return [given, parts[_MIDDLE].replace(",", " "), family]
 
 
 def _plain(name: str) -> str:
@@ -96,18 +97,27 @@ def _profiles(card: Card) -> Iterator[str]:
     for found in (found for name in _PROFILES for found in card.all(name) if _type(found) != ANOTHER):
         if _PROFILE.search(found.text):
             yield found.text
-        elif "LINKEDIN" in found.words and "/" not in found.text:
+        elif "LINKEDIN" in {*found.words, found.name.removeprefix("X-")} and "/" not in found.text:
             yield found.text.removeprefix("x-apple:")
 
 
+def _label(found: Property) -> str:
+    return " ".join([*sorted(found.words), found.label])
+
+
 def _type(found: Property) -> str | None:
-    return label_type(" ".join([*sorted(found.words), found.label]))
+    return label_type(_label(found))
 
 
 def _is_own(found: Property, company: str) -> bool:
-    """Return whether a number is the person's: no fax's, nobody else's, and not of the whole company."""
+    """Return whether a number is the person's: no fax's, nobody else's, and not of the whole company.
+
+    The main number of a card without a company is the person's.
+    """
     kind = _type(found)
-    return kind not in NOT_OWN and not (kind == "hq" and company)
+    if kind != "hq":
+        return kind not in NOT_OWN
+    return not company and "main" in fold(_label(found)).split()
 
 
 def _number(text: str) -> str:

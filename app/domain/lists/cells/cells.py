@@ -103,7 +103,7 @@ def name_value(text: str) -> str | None:
 
 
 def _name(text: str) -> str | None:
-    content = unescape_formula(text)
+    content = unescape_formula(unescaped(text))
     if not content or content.lower() in _EMPTY_NAMES:
         return None
     if content.isprintable():

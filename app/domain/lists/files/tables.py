@@ -95,7 +95,8 @@ def _of_text(file: IO[bytes], count_known: CountKnown, options: TableOptions) ->
     index = header_index(first, count_known, has_header=options.has_header)
     header = column_names(first, index, count_known)
     below = first if index is None else first[index + 1 :]
-    rows = _not_empty(_checked(chain(below, records), header))
+    written = 0 if index is None else len(first[index].cells)
+    rows = _not_empty(_checked(chain(below, records), header, written))
     return Table(header, rows, text_format, text.detach, delimiter, index is not None)
 
 
@@ -150,8 +151,11 @@ def _delimiter(text: str | None) -> str | None:
     return delimiter
 
 
-def _checked(rows: Iterator[Row], header: list[str]) -> Iterator[Row]:
-    """Yield the rows that are not blank, each with as many cells as the header or a fault."""
+def _checked(rows: Iterator[Row], header: list[str], written: int = 0) -> Iterator[Row]:
+    """Yield the rows that are not blank, each with as many cells as the header or a fault.
+
+    The header may have been `written` with more cells, of columns at its end that have no name.
+    """
     width = len(header)
     for row in rows:
         cells = row.cells
@@ -159,7 +163,7 @@ def _checked(rows: Iterator[Row], header: list[str]) -> Iterator[Row]:
             continue
         fault = row.fault
         if fault is None and len(cells) != width:
-            fault = _fault_of_width(cells, width, cut=not row.ended)
+            fault = _fault_of_width(cells, width, max(width, written), cut=not row.ended)
             cells = [*cells, *[""] * (width - len(cells))] if len(cells) < width else cells[:width]
         if fault is None and cells[0].strip(INVISIBLE) == header[0] and stripped(cells) == header:
             fault = REPEATED_HEADER
@@ -167,7 +171,7 @@ def _checked(rows: Iterator[Row], header: list[str]) -> Iterator[Row]:
         yield row if is_as_read else Row(row.line, cells if fault is None else row.cells, fault)
 
 
-def _fault_of_width(cells: Sequence[str], width: int, *, cut: bool) -> str | None:
+def _fault_of_width(cells: Sequence[str], width: int, most: int, *, cut: bool) -> str | None:
     if len(cells) < width:
         return TRUNCATED_ROW if cut else None
-    return TOO_MANY_CELLS if any(cell.strip() for cell in cells[width:]) else None
+    return TOO_MANY_CELLS if any(cell.strip() for cell in cells[most:]) else None

@@ -19,6 +19,7 @@ from io import BytesIO
 
 from app.domain.lists.files import encodings
 from app.domain.lists.files.csv_files import is_encoding
+from app.domain.normal.texts.text_forms import unescaped
 
 _BEGIN, _END = b"BEGIN:VCARD", b"END:VCARD"
 _BEGINNING = re.compile(rb"(?:\A|[\r\n])[\s\x00]*begin:vcard", re.IGNORECASE)
@@ -46,9 +47,11 @@ _USUAL = "cp1252"
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _SIGN = re.compile(r"\\(.)|;", re.DOTALL)
 _SEPARATOR = "\0"
+_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});", re.IGNORECASE)
+"""A sign as HTML writes it, whose semicolon is not a separator."""
 _UNESCAPED = re.compile(rb"(?<!\\);")
 _LABEL = re.compile(r"_\$!<(.*)>!\$_")
-_QUOTED_PRINTABLE = frozenset({"QUOTED-PRINTABLE", "ENCODING=QUOTED-PRINTABLE"})
+_QUOTED_PRINTABLE = frozenset({"QUOTED-PRINTABLE", "ENCODING=QUOTED-PRINTABLE", "ENCODING=QUOTED"})
 _BASE64 = frozenset({"BASE64", "B", "ENCODING=BASE64", "ENCODING=B"})
 
 
@@ -152,13 +155,12 @@ def _logical_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
             parts.append(following[:MAX_VALUE])
             length += len(following)
         is_broken = length < MAX_VALUE and _is_broken(parts[0], following)
-    if parts:
-        yield first, b"".join(parts)
+    yield first, b"".join(parts)
 
 
 def _is_broken(first: bytes, line: bytes) -> bool:
     """Return whether a quoted-printable value goes on in the next line (RFC 2045, section 6.7)."""
-    return line.rstrip().endswith(b"=") and b"QUOTED-PRINTABLE" in first.partition(b":")[0].upper()
+    return line.rstrip().endswith(b"=") and b"QUOTED" in first.partition(b":")[0].upper()
 
 
 def _begins_agent(before: bytes, line: bytes) -> bool:
@@ -214,7 +216,8 @@ def _property(line: bytes, decode: _Decoder) -> tuple[str, Property] | None:
         return None
     charset = next((word.partition("=")[2] for word in words if word.startswith("CHARSET=")), "")
     if _QUOTED_PRINTABLE.isdisjoint(words):
-        components = _SIGN.sub(_read_sign, decode(value, charset)).split(_SEPARATOR)
+        text = _REFERENCE.sub(lambda found: unescaped(found[0]), decode(value, charset))
+        components = _SIGN.sub(_read_sign, text.replace(_SEPARATOR, "")).split(_SEPARATOR)
     else:
         parts = (decode(quopri.decodestring(part), charset) for part in _UNESCAPED.split(value))
         components = [_ESCAPE.sub(_read_sign, part) for part in parts]

@@ -82,6 +82,10 @@ def test_components_are_separated_and_unescaped() -> None:
     assert card("N:;Ada").component("N", 0) == ""
 
 
+def test_a_sign_that_no_text_has_separates_nothing() -> None:
+    assert card("FN:Ada\0 B;c").component("FN", 0) == "Ada B"
+
+
 def test_a_folded_line_is_one_value() -> None:
     assert card("FN:Ada Love", " lace", "\tis one", "TEL:1").text("FN") == "Ada Lovelaceis one"
 
