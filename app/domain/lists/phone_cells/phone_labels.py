@@ -14,6 +14,8 @@ NOT_OWN = frozenset({"fax", "pager", "another"})
 """The types of numbers that do not reach the person."""
 ANOTHER = "another"
 _STRONGEST = ("pager", ANOTHER, "fax", "mobile", "direct", "hq", "work", "other")
+_THAI = "\u0e00"
+"""The first character of scripts that do not write spaces; those of other alphabets come before it."""
 _PHONE_WORDS = frozenset({"tel", "telefon", "telephone", "phone", "fon", "fono"})
 
 
@@ -36,5 +38,5 @@ def label_type(label: str) -> str | None:
 
 @cache
 def _unspaced() -> dict[str, str]:
-    """Return the words of scripts other than Latin, of which some do not write spaces, and their types."""
-    return {fold(word): kind for word, kind in phone_types().items() if not word.isascii()}
+    """Return the words in scripts that do not write spaces, and their types."""
+    return {word: kind for word, kind in phone_types().items() if word[0] >= _THAI}

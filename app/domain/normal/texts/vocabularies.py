@@ -42,7 +42,7 @@ def _read() -> dict[str, dict[str, str]]:
             kind, value = head.split(" ")
             meanings = lists.setdefault(kind, {})
             meanings[value.replace("_", " ")] = value
-            meanings |= dict.fromkeys(words.split(", "), value)
+            meanings |= dict.fromkeys(map(fold, words.split(", ")), value)
     return lists
 
 
