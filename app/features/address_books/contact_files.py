@@ -62,7 +62,7 @@ class ContactFile:
         except Exception as error:  # noqa: BLE001 -- the others are read
             log.error("contact not read", line=row.line, exc_info=error)
             return None
-        return _person(found, values)
+        return _person(found, values, self.layout)
 
 
 def read(content: bytes, *, country: str | None, now: datetime) -> ContactFile:
@@ -98,7 +98,7 @@ def _of_table(content: bytes) -> tuple[Iterator[Row], ColumnMapping]:
     return chain(sample, table.rows), layout
 
 
-def _person(found: FoundContact, values: RowValues) -> BookPerson | None:
+def _person(found: FoundContact, values: RowValues, layout: ColumnMapping) -> BookPerson | None:
     """Return the person of a row; None if what it has may be a company's, or that of several people."""
     company = found.company
     employer = (company.name if company else None) or ""
@@ -107,7 +107,7 @@ def _person(found: FoundContact, values: RowValues) -> BookPerson | None:
     person = BookPerson(
         name=name,
         emails=[] if is_shared and found.emails[1:] else [email.email for email in found.emails],
-        phones=[] if is_shared else _phones(found),
+        phones=[] if is_shared else _phones(found, employer, values, layout),
         profiles=_profiles(found),
         company=employer,
         domain=(company.domain if company else None) or "",
@@ -128,8 +128,14 @@ def _is_company(employer: str, values: RowValues) -> bool:
     return not all(parts) or bool(parse_company(name).form_classes)
 
 
-def _phones(found: FoundContact) -> Sequence[str]:
-    return [phone.e164 for phone in found.phones if phone.type != "hq"]  # many people have it
+def _phones(found: FoundContact, employer: str, values: RowValues, layout: ColumnMapping) -> Sequence[str]:
+    """Return the numbers without those of a whole company, which many people have.
+
+    The main number of a person without a company is the person's.
+    """
+    labels = (values.cell(column.attributes.get("type")) for column in layout.phones)
+    is_main = not employer and any(label and fold(label) == "main" for label in labels)
+    return [phone.e164 for phone in found.phones if phone.type != "hq" or is_main]
 
 
 def _profiles(found: FoundContact) -> Sequence[str]:
