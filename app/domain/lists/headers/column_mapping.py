@@ -14,6 +14,7 @@ from app.domain.normal.texts.text_folding import fold
 _IGNORE = frozenset({"", "-", "ignore", "skip", "none"})
 _BARE_NAME = frozenset({"name", "nom", "naam", "namn", "navn", "nimi"})
 _STATUS_OR_STATE = "estado"  # in Spanish and Portuguese
+_SURNAME, _NICKNAME_OR_SURNAME = "sobrenome", "apelido"  # in Brazil, and in Portugal
 _OF_COMPANIES = {
     "full_name": "company_name",
     "linkedin_url": "company_linkedin_url",
@@ -101,7 +102,7 @@ def map_columns(
     if entity is Entity.COMPANIES:
         columns = [_of_company(found) for found in columns]
     else:
-        columns = _with_state(header, _with_bare_name(header, columns))
+        columns = _with_state(header, _without_nickname(header, _with_bare_name(header, columns)))
     numbered = _disambiguate(columns)
     single: dict[str, list[int]] = {}
     for index, found in enumerate(columns):
@@ -182,6 +183,16 @@ def _with_bare_name(header: Sequence[str], columns: list[Column | None]) -> list
     return [
         Column("last_name") if found and found.field == "full_name" and fold(text) in _BARE_NAME else found
         for text, found in zip(header, columns, strict=True)
+    ]
+
+
+def _without_nickname(header: Sequence[str], columns: list[Column | None]) -> list[Column | None]:
+    """Leave out `Apelido` next to `Sobrenome`: it is the nickname then."""
+    names = [fold(text) for text in header]
+    if _SURNAME not in names:
+        return columns
+    return [
+        None if name == _NICKNAME_OR_SURNAME else found for name, found in zip(names, columns, strict=True)
     ]
 
 
