@@ -141,7 +141,7 @@ def _values(cell: str, kind: Kind | None) -> Iterator[tuple[Kind, str]]:
     if kind is Kind.EMAIL:
         yield from ((Kind.DOMAIN if _is_wildcard(text) else kind, text) for text in emails_in(cell))
     elif (text := value(cell)) is not None:
-        parts = list(filter(None, _BETWEEN.split(text))) if kind is Kind.DOMAIN else [text]
+        parts = list(filter(None, map(value, _BETWEEN.split(cell)))) if kind is Kind.DOMAIN else [text]
         for part in parts if all("." in part for part in parts) else [text]:
             if found := _kind(part, kind):
                 yield found, part

@@ -40,6 +40,14 @@ def test_a_list_names_whom_it_means(content: str, named: list[Any], left_out: li
     assert [each.line for each in found.rejected] == left_out
 
 
+def test_a_cell_may_have_many_domains() -> None:
+    cell = " ".join(f"acme{number}.com" for number in range(100))
+
+    found = csv_lists.read(BytesIO(f"domain\n{cell}\n".encode()), Reason.OTHER)
+
+    assert [each.value for each in found.entries] == cell.split()
+
+
 def test_an_address_is_not_a_domain() -> None:
     with pytest.raises(InvalidValue, match=r"^This is an e-mail address"):
         exclusions.normal(Kind.DOMAIN, "ada@acme.com")
