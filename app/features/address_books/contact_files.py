@@ -103,7 +103,7 @@ def _person(found: FoundContact, values: RowValues, layout: ColumnMapping) -> Bo
     company = found.company
     employer = (company.name if company else None) or ""
     name = "" if _is_company(employer, values) else found.full_name or ""
-    is_shared = not name and bool(employer or names_several(values.text("full_name") or ""))
+    is_shared = not name and bool(employer or names_several(_written_name(values)))
     person = BookPerson(
         name=name,
         emails=[] if is_shared and found.emails[1:] else [email.email for email in found.emails],
@@ -121,11 +121,16 @@ def _is_company(employer: str, values: RowValues) -> bool:
 
     One in two parts is a person's who works under it, unless it has a legal form.
     """
-    full, parts = values.text("full_name"), [values.text("first_name"), values.text("last_name")]
-    name = full or " ".join(filter(None, parts))
+    name = _written_name(values)
     if fold(name) != fold(employer):
         return False
-    return not all(parts) or bool(parse_company(name).form_classes)
+    is_in_parts = values.text("first_name") and values.text("last_name")
+    return not is_in_parts or bool(parse_company(name).form_classes)
+
+
+def _written_name(values: RowValues) -> str:
+    parts = (values.text("first_name"), values.text("last_name"))
+    return values.text("full_name") or " ".join(filter(None, parts))
 
 
 def _phones(found: FoundContact, employer: str, values: RowValues, layout: ColumnMapping) -> Sequence[str]:
