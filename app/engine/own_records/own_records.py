@@ -6,12 +6,13 @@ They are free for the workspace and private to it: nothing of them becomes part 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
 from app import feature_registry
 from app.engine.lookups.lookup_parts import LookedUp
+from app.engine.own_records.record_certainty import is_doubtful
 from app.infra.database.session import Session
 from app.settings import Settings
 
@@ -21,15 +22,18 @@ class OwnRecord:
     """A person's record in a system of the workspace.
 
     `source` is the name of the kind of system for programs, as in `crm`, `system` the name of the system, as
-    in `hubspot`, and `title` its name for people. `url` is the page of the record. Values are in normal form.
-    `changed_at` is when the record was changed, by the clock of the system. `is_certain` is False if the
-    record may be about somebody else, such as a colleague of the same name.
+    in `hubspot`, and `title` its name for people. `url` is the page of the record. Values are in normal form;
+    `name` and `profiles` say whom the record is about. `changed_at` is when the record was changed, by the
+    clock of the system. `is_certain` is False if the record may be about somebody else, such as a colleague
+    of the same name.
     """
 
     source: str
     system: str
     title: str
     url: str | None = None
+    name: str = field(default="", repr=False)
+    profiles: Sequence[str] = field(default=(), repr=False)
     emails: Sequence[str] = field(default=(), repr=False)
     phones: Sequence[str] = field(default=(), repr=False)
     changed_at: datetime | None = None
@@ -62,13 +66,26 @@ def load_all(settings: Settings) -> Mapping[str, Find]:
 def find(
     session: Session, finds: Mapping[str, Find], people: Sequence[LookedUp]
 ) -> list[Sequence[OwnRecord]]:
-    """Return the records of each person in all systems of the person's workspace."""
+    """Return the records of each person in all systems of the person's workspace.
+
+    Each source has compared its own records; here they are compared with those of the others.
+    """
     found: list[Sequence[OwnRecord]] = []
     for start in range(0, len(people), BATCH):
         batch = people[start : start + BATCH]
         by_source = [find_in_source(session, batch) for find_in_source in finds.values()]
         found += [
-            [record for records in of_person for record in records]
-            for of_person in zip(*by_source, strict=True)
-        ] or [()] * len(batch)
+            _compared([record for records in of_person for record in records], person)
+            for person, *of_person in zip(batch, *by_source, strict=True)
+        ]
     return found
+
+
+def _compared(records: Sequence[OwnRecord], person: LookedUp) -> list[OwnRecord]:
+    """Return the records; those are not certain that another one shows to be perhaps a colleague's."""
+    return [
+        replace(record, is_certain=False)
+        if record.is_certain and is_doubtful(record, person, records)
+        else record
+        for record in records
+    ]

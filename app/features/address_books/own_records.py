@@ -51,6 +51,8 @@ def _record(match: BookMatch, *, certain: bool) -> OwnRecord:
         source=SOURCE,
         system=match.book_id,
         title=match.title,
+        name=match.person.name,
+        profiles=match.person.profiles,
         emails=match.person.emails,
         phones=match.person.phones,
         changed_at=match.person.changed_at or match.read_at,

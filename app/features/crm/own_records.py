@@ -52,6 +52,8 @@ def _record(crm: Crm, match: IndexMatch, *, is_certain: bool) -> OwnRecord:
         system=match.vendor,
         title=crm.title,
         url=crm.record_url(match.base_url, match.account, person.kind, person.crm_id),
+        name=person.name,
+        profiles=person.profiles,
         emails=person.emails,
         phones=person.phones,
         changed_at=person.changed_at,

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from stored_support import ADA_URL
 
 from app.engine.lookups.lookup_parts import LookedUp
 from app.engine.own_records import own_records
-from app.engine.own_records.own_records import BATCH, OwnRecord
+from app.engine.own_records.own_records import BATCH, Find, OwnRecord
 from app.infra.database.session import Session
 from app.settings import Settings
+
+ADDRESS = "ada@acme.com"
+BOB_URL = "https://www.linkedin.com/in/bob"
 
 
 class Source:
@@ -38,8 +45,38 @@ def test_each_person_gets_the_records_of_all_sources(session: Session) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("in_the_crm", "in_a_book", "expected"),
+    [
+        ({"name": "Ada Lovelace"}, {"name": "Ada Lovelace"}, [True, True]),
+        ({"name": "Ada Lovelace"}, {}, [True, True]),
+        ({"name": "Ada Lovelace"}, {"name": "Bob Ray"}, [False, False]),
+        ({"name": "Ada Lovelace"}, {"name": "Bob"}, [False, False]),
+        ({"profiles": [ADA_URL]}, {"profiles": [BOB_URL]}, [False, False]),
+        ({"profiles": [ADA_URL, BOB_URL]}, {}, [True, True]),
+        ({"name": "Ada Lovelace", "emails": [ADDRESS]}, {"name": "Bob Ray"}, [True, False]),
+    ],
+)
+def test_of_two_people_in_two_systems_no_record_is_certain_without_an_identifier(
+    session: Session,
+    *,
+    in_the_crm: dict[str, Any],
+    in_a_book: dict[str, Any],
+    expected: list[bool],
+) -> None:
+    def source(name: str, fields: dict[str, Any]) -> Find:
+        record = OwnRecord(source=name, system=name, title=name, is_certain=True, **fields)
+        return lambda _session, _people: [[record]]
+
+    finds = {"crm": source("crm", in_the_crm), "address_book": source("address_book", in_a_book)}
+
+    [found] = own_records.find(session, finds, [LookedUp(workspace_id="wks_1", emails=[ADDRESS])])
+
+    assert [record.is_certain for record in found] == expected
+
+
 def test_without_a_source_nobody_has_a_record(session: Session) -> None:
-    assert own_records.find(session, {}, people(2)) == [(), ()]
+    assert own_records.find(session, {}, people(2)) == [[], []]
 
 
 def test_a_long_list_is_searched_in_batches(session: Session) -> None:
