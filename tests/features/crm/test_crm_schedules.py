@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from stored_support import a_company, a_contact, an_email, exclude, own, suppres
 
 from app.engine.contacts.contacts import Contact
 from app.engine.jobs.jobs import Job, JobItem
+from app.engine.own_records import own_records
 from app.engine.work.turns import LeaseLost
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.schedules import enrichment, results, runs, selection
@@ -51,6 +53,19 @@ def test_a_run_fills_what_the_records_of_a_list_lack(scheduler: Scheduler, vendo
     for number, id_ in enumerate(ids, 1):
         assert f"person{number}@acme.com" in str(scheduler.harness.crm.people[id_])
     assert scheduler.balance().available == 7
+
+
+def test_a_refresh_is_not_answered_by_the_record_itself(scheduler: Scheduler) -> None:
+    scheduler.has(1, phone="+16502530000")
+    scheduler.services = dataclasses.replace(
+        scheduler.services, own_records=own_records.load_all(scheduler.services.settings)
+    )
+    scheduler.schedule(fields=["phone"], refresh_days=1)
+    scheduler.harness.later(seconds=3 * 86400)
+
+    run = scheduler.run()
+
+    assert (run.people, scheduler.outcomes()) == (1, ["not_found"])
 
 
 @every_vendor

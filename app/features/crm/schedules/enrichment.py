@@ -21,7 +21,7 @@ from app.engine.accounts.workspaces import balance
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.hidden_values import ANSWERED_ABOUT
 from app.engine.jobs import submission
-from app.engine.jobs.jobs import PURPOSE, Job, JobItem
+from app.engine.jobs.jobs import PURPOSE, USE_OWN_RECORDS, Job, JobItem
 from app.engine.jobs.result_reuse import NO_REUSE
 from app.engine.jobs.submission import JobRequest
 from app.engine.work import turns
@@ -136,6 +136,7 @@ def _submit(
         "entity": "person",
         "fields": sorted({*fields, *_ALWAYS_FOUND}),
         "max_credits": price,
+        USE_OWN_RECORDS: False,  # the record itself would answer, with what it has already
     }
     if schedule.purpose is not None:
         request[PURPOSE] = schedule.purpose
