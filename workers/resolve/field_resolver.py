@@ -267,7 +267,8 @@ def store(
 
     Raises:
         PurposeRequired: only now it is known that a purpose must be stated; the values are stored.
-        RetryLater: the owned value was refunded meanwhile, and the job holds no credits for it.
+        RetryLater: the owned value was refunded meanwhile, and the job holds no credits for it; or the person
+            was excluded meanwhile, of whom the workspace has the values itself.
 
     """
     if resolution.suppressed:
@@ -313,11 +314,16 @@ def _store_found(
 
 
 def _disclose_own(session: Session, claim: Claim, known: KnownPerson, own: OwnField) -> StoredField:
-    """Disclose what the workspace has itself; nothing is stored, owned or charged."""
-    bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
-    stored = known_people.identifiers(session, claim.workspace_id, known)
-    if switchboards.suppressed_people(session, [*stored, *own.identifiers]):
+    """Disclose what the workspace has itself; nothing is stored, owned or charged.
+
+    Raises:
+        RetryLater: the workspace excludes the person or a value since it was found.
+
+    """
+    if own_fields.is_suppressed(session, claim, known, own):
         return StoredField(suppressed=True)
+    if own_fields.is_excluded(session, claim, known, own):
+        raise RetryLater(after=0.0, snooze=True)
     contact_id = known.contact.id if known.contact else None
     return StoredField(Disclosure(contact_id, own.to_public(), charge=0, already_owned=False))
 

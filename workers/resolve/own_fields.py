@@ -8,8 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from app.domain.kinds import Queue
+from app.engine.contacts import bulk, switchboards
+from app.engine.exclusions import exclusion_checks
+from app.engine.exclusions.exclusion_checks import Wanted
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import USE_OWN_RECORDS
+from app.engine.lookups import contact_data, known_people
 from app.engine.lookups.field_requests import FieldRequest
 from app.engine.lookups.known_people import KnownPerson
 from app.engine.own_records import own_values, own_verifications
@@ -94,8 +98,28 @@ def verify(
         one.email: Verdict(one.status.value, one.verified_at) for one in result.verified if one.verified_at
     }
     with services.database.transaction() as session:
-        own_verifications.store(session, claim.workspace_id, verdicts)
+        if not is_suppressed(session, claim, known, own):
+            own_verifications.store(session, claim.workspace_id, verdicts)
     verified = own.with_verdicts(verdicts)
     if not verified.values and result.waiting is not None and result.waiting <= SHORT_WAIT_SECONDS:
         raise RetryLater(result.trace, after=result.waiting, snooze=True)
     return OwnResolution(verified, result.trace)
+
+
+def is_suppressed(session: Session, claim: Claim, known: KnownPerson, own: OwnField) -> bool:
+    """Return whether the person is suppressed by now; none is, nor erased, until the transaction ends."""
+    bulk.lock_resolution(session)
+    stored = known_people.identifiers(session, claim.workspace_id, known)
+    return bool(switchboards.suppressed_people(session, [*stored, *own.identifiers]))
+
+
+def is_excluded(session: Session, claim: Claim, known: KnownPerson, own: OwnField) -> bool:
+    """Return whether the workspace excludes the person or one of the values by now."""
+    people = [known.contact] if known.contact else []
+    data = contact_data.load(session, claim.workspace_id, people, [known.provided])
+    if data.exclusion_of_any(people, known.provided) is not None:
+        return True
+    _suppressed, [excluded] = exclusion_checks.check(
+        session, (), [Wanted(claim.workspace_id, own.identifiers)]
+    )
+    return bool(excluded)

@@ -67,8 +67,8 @@ class OwnField:
 
     @property
     def identifiers(self) -> list[Identifier]:
-        """The identifiers by which the values may be suppressed."""
-        return [*_identifiers(self.field_request.field, self.values)]
+        """The identifiers by which the values and the people of their records may be barred."""
+        return [*_identifiers(self.field_request.field, [*self.values, *self.unverified])]
 
     def with_verdicts(self, verdicts: Mapping[str, Verdict]) -> OwnField:
         """Return the field with the unverified addresses that fulfil the request by these verdicts."""
@@ -237,6 +237,7 @@ def _identifiers(of: ContactField, values: Iterable[OwnValue]) -> Iterator[Ident
         yield Identifier(of.value, one.value)
         if of is ContactField.EMAIL:
             yield Identifier("domain", email_domain(one.value))
+        yield from (Identifier("linkedin_url", url) for url in one.record.profiles)
 
 
 def _field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -36,6 +37,7 @@ from workers.providers.base import FREE, Pending
 OWN = "ada@own.example"
 NUMBER = "+447400123456"
 SUBJECT = {"linkedin_url": ADA}
+RECORD = {"name": "Ada Lovelace", "domain": "acme.com", "profiles": [ADA], "emails": [OWN]}
 LONG_AGO = NOW - timedelta(days=4000)
 
 
@@ -360,18 +362,68 @@ def test_of_a_person_with_a_suppressed_value_nothing_is_returned(harness: Worker
     assert (job.outcome, job.result, job.trace) == (Outcome.SUPPRESSED, None, [])
 
 
-def test_a_person_who_is_suppressed_during_the_verification_is_not_returned(harness: WorkerHarness) -> None:
-    fill(harness, {"profiles": [ADA], "emails": [OWN]})
+def during_the_verification(harness: WorkerHarness, happens: Callable[[], object]) -> None:
+    """Use a verifier that costs nothing, while which something happens, and no other provider."""
 
-    def suppress_and_verify(_request: Any) -> Any:
-        harness.suppress("email", OWN)
+    def verify(_request: Any) -> Any:
+        happens()
         return hit(email(OWN))
 
-    harness.set_providers(verifiers=("check",), check=suppress_and_verify)["check"].terms = FREE
+    harness.set_providers(verifiers=("check",), check=verify)["check"].terms = FREE
 
-    job = harness.reveal(SUBJECT)
+
+@pytest.mark.parametrize("suppressed", [("email", OWN), ("linkedin_url", ADA)])
+@pytest.mark.parametrize("subject", [SUBJECT, NAMED])
+def test_a_person_who_is_suppressed_during_the_verification_is_not_returned(
+    harness: WorkerHarness, suppressed: tuple[str, str], subject: dict[str, str]
+) -> None:
+    fill(harness, RECORD)
+    during_the_verification(harness, lambda: harness.suppress(*suppressed))
+
+    job = harness.reveal(subject)
 
     assert (job.outcome, job.result) == (Outcome.SUPPRESSED, None)
+
+
+@pytest.mark.parametrize("subject", [SUBJECT, NAMED])
+def test_no_verdict_is_kept_on_a_person_who_is_erased_during_the_verification(
+    harness: WorkerHarness, subject: dict[str, str]
+) -> None:
+    fill(harness, RECORD)
+    during_the_verification(harness, lambda: erase_profile(harness, ADA))
+
+    harness.reveal(subject)
+
+    with harness.database.reading() as session:
+        kept = session.scalar(select(func.count()).select_from(OwnVerification))
+    assert kept == 0
+
+
+@pytest.mark.parametrize("excluded", [("linkedin_url", ADA), ("domain", "own.example"), ("email", OWN)])
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_what_is_excluded_during_the_verification_is_not_returned(
+    harness: WorkerHarness, excluded: tuple[str, str], *, is_stored: bool
+) -> None:
+    if is_stored:
+        harness.store_contact(person(linkedin_url=ADA))
+    fill(harness, RECORD)
+    during_the_verification(harness, lambda: harness.exclude(*excluded))
+
+    first = harness.reveal(SUBJECT)
+    job = harness.run_reveal(first.id)
+
+    assert (first.status, first.result) == (Status.QUEUED, None)
+    assert (job.status, addresses(job)) == (Status.SUCCEEDED, [])
+
+
+def test_a_value_of_a_record_with_an_excluded_profile_is_not_returned(harness: WorkerHarness) -> None:
+    fill(harness, RECORD)
+    use(harness, one=MISS)
+    harness.exclude("linkedin_url", ADA)
+
+    job = harness.reveal(NAMED)
+
+    assert addresses(job) == []
 
 
 @pytest.mark.parametrize("excluded", [("linkedin_url", ADA), ("domain", "own.example"), ("email", OWN)])
