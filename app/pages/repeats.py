@@ -8,7 +8,7 @@ from typing import Any
 from app.domain.kinds import KINDS, Kind, Outcome
 from app.domain.records.subjects import Subject
 from app.engine.enrichments.skips import SkipRule
-from app.engine.jobs.jobs import USE_OWN_RECORDS, WITHDRAWN, JobItem
+from app.engine.jobs.jobs import OWN_RECORDS, USE_OWN_RECORDS, WITHDRAWN, JobItem
 from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.lookups.field_requests import ContactField
 from app.web.jobs import enrichments, reveals
@@ -72,5 +72,5 @@ def repeat(job: StoredJob, items: Sequence[JobItem], purpose: str | None) -> dic
 
 
 def _asked(item: JobItem) -> dict[str, Any]:
-    """Return the item as it was requested: without the mark of a refund, which concerns its earlier job."""
-    return {name: value for name, value in item.request.items() if name != WITHDRAWN}
+    """Return the item as it was requested: without what the earlier job noted of its result."""
+    return {name: value for name, value in item.request.items() if name not in {WITHDRAWN, OWN_RECORDS}}

@@ -151,6 +151,8 @@ class RevealResolution:
             return _excluded(stored.exclusion, trace, is_told=not self.resolved.known.is_hidden)
         if stored.disclosure is None:
             return JobResult(outcome=Outcome.NOT_FOUND, trace=trace)
+        if self.resolved.own is not None:
+            own_fields.remember(session, self.claim, self.resolved.own)
         return _found(stored.disclosure, self.resolved.request.field, trace)
 
 

@@ -68,6 +68,12 @@ class ItemResolution:
         return next(filter(None, found), None)
 
     @property
+    def named_in_own(self) -> list[str]:
+        """Return the identifiers in the workspace's own records that the item returns."""
+        own = [resolved.own for resolved, _price in self.fields if resolved.own is not None]
+        return list(dict.fromkeys(text for values in own for text in values.named))
+
+    @property
     def is_skipped(self) -> bool:
         """Return whether the person is skipped."""
         return self.skip is not None and self.skip.is_whole
@@ -110,6 +116,8 @@ def store_item(
     _store(session, claim, item, resolution, now=now)
     if resolution.skip is not None and item.outcome not in {Outcome.SUPPRESSED, Outcome.EXCLUDED}:
         item.result = {**(item.result or {}), jobs.SKIPPED: resolution.skip.to_json()}
+    if item.outcome in {Outcome.FOUND, Outcome.PARTIAL} and (named := resolution.named_in_own):
+        item.request = item.request | {jobs.OWN_RECORDS: named}
 
 
 def _store(

@@ -7,18 +7,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import update
+
 from app.domain.kinds import Queue
 from app.engine.contacts import bulk, switchboards
 from app.engine.exclusions import exclusion_checks
 from app.engine.exclusions.exclusion_checks import Wanted
 from app.engine.jobs.claims import Claim
-from app.engine.jobs.jobs import USE_OWN_RECORDS
+from app.engine.jobs.jobs import OWN_RECORDS, USE_OWN_RECORDS, Job
 from app.engine.lookups import contact_data, known_people
 from app.engine.lookups.field_requests import FieldRequest
 from app.engine.lookups.known_people import KnownPerson
 from app.engine.own_records import own_values, own_verifications
 from app.engine.own_records.own_values import OwnField, Question
 from app.engine.own_records.own_verifications import Verdict
+from app.infra.database.encrypted_columns import encrypted
 from app.infra.database.session import Session
 from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
@@ -123,3 +126,9 @@ def is_excluded(session: Session, claim: Claim, known: KnownPerson, own: OwnFiel
         session, (), [Wanted(claim.workspace_id, own.identifiers)]
     )
     return bool(excluded)
+
+
+def remember(session: Session, claim: Claim, own: OwnField) -> None:
+    """Store with the job whom the records with the values name, so that an erasure of them finds it."""
+    request = encrypted(session, Job.request, claim.job_id, {**claim.request, OWN_RECORDS: own.named})
+    session.execute(update(Job).where(Job.id == claim.job_id).values(request=request))

@@ -49,6 +49,11 @@ PURPOSE = "purpose"
 """Key in the request of a job: why the caller obtains the values, if it was stated."""
 USE_OWN_RECORDS = "use_own_records"
 """Key in the request of a job: False if the caller does without what the workspace has itself."""
+OWN_RECORDS = "own_records"
+"""Key in the request of a job or an item: all identifiers in the workspace's own records that it returned.
+
+Whoever is named by one of them is erased from it, although the caller asked by another one.
+"""
 REQUEST_ID = "request_id"
 """Key in the request of a job: the id of the HTTP request that submitted it, for the log of the worker."""
 EXCLUDED = "excluded"

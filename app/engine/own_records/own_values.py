@@ -70,6 +70,16 @@ class OwnField:
         """The identifiers by which the values and the people of their records may be barred."""
         return [*_identifiers(self.field_request.field, [*self.values, *self.unverified])]
 
+    @property
+    def named(self) -> list[str]:
+        """All identifiers of the people of the records that have the values."""
+        records = [one.record for one in self.values]
+        return list(
+            dict.fromkeys(
+                text for record in records for text in (*record.profiles, *record.emails, *record.phones)
+            )
+        )
+
     def with_verdicts(self, verdicts: Mapping[str, Verdict]) -> OwnField:
         """Return the field with the unverified addresses that fulfil the request by these verdicts."""
         decided = [_verified(one, verdicts[one.value]) for one in self.unverified if one.value in verdicts]

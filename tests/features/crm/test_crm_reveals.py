@@ -23,7 +23,7 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.jobs.jobs import Job
+from app.engine.jobs.jobs import Job, JobItem
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.ledger.reveals import Reveal
 from app.engine.own_records.own_verifications import OwnVerification
@@ -596,6 +596,25 @@ def test_the_verdicts_of_an_erased_record_are_deleted(harness: WorkerHarness) ->
 def erase_profile(harness: WorkerHarness, url: str) -> None:
     identifiers = [Identifier("linkedin_url", url)]
     erasure_run.erase(harness.database, lambda session: erasure.plan(session, [], identifiers))
+
+
+@pytest.mark.parametrize("kind", [Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE])
+@pytest.mark.parametrize("sought", [("linkedin_url", ADA), ("email", OWN), ("phone", NUMBER)])
+def test_a_returned_value_is_erased_with_whoever_the_record_names(
+    harness: WorkerHarness, kind: Kind, sought: tuple[str, str]
+) -> None:
+    fill(harness, RECORD | {"phones": [NUMBER]})
+    use(harness)
+    revealed = harness.reveal(NAMED, kind)
+    job_id = harness.submit_enrichment({"subject": NAMED}, fields=("email", "phone"), price=2)
+    [found] = harness.run_enrichment(job_id)["result"]["items"]
+
+    erasure_run.erase(harness.database, lambda session: erasure.plan(session, [], [Identifier(*sought)]))
+
+    with harness.database.reading() as session:
+        job, item = session.get_one(Job, revealed.id), session.get_one(JobItem, (job_id, 0))
+    assert (revealed.outcome, found["outcome"]) == (Outcome.FOUND, "found")
+    assert (job.request, job.result, item.request, item.result) == ({}, None, {}, None)
 
 
 def test_without_a_connected_crm_a_reveal_takes_no_further_statement(harness: WorkerHarness) -> None:
