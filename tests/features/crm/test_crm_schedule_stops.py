@@ -18,15 +18,16 @@ from app.domain.event_types import EventType
 from app.domain.purposes import PurposeRule
 from app.domain.regional_rules import parse_places
 from app.domain.spending import Period
+from app.engine.contacts.contacts import Contact
 from app.engine.ledger import limit_settings
 from app.engine.work.turns import LeaseLost
 from app.features.crm import connections
 from app.features.crm.connections import ConnectionStatus, Credentials, CrmConnection
 from app.features.crm.index.readings import CrmReading
-from app.features.crm.schedules import list_reading, runs, sentences
+from app.features.crm.schedules import enrichment, list_reading, listing, runs, sentences
 from app.features.crm.schedules import work as schedules_work
 from app.features.crm.schedules.list_reading import ListReading
-from app.features.crm.schedules.tables import SCHEDULING
+from app.features.crm.schedules.tables import SCHEDULING, CrmScheduleRun
 from app.features.crm.vendors.members import Members
 
 NEXT_MONTH = NOW.replace(month=12, day=1, hour=12, minute=0)
@@ -108,6 +109,32 @@ def test_the_budget_counts_all_runs_of_a_month(scheduler: Scheduler) -> None:
     first, second = scheduler.run(), scheduler.run()
 
     assert (first.charged, second.charged, second.reason) == (2, 1, "budget_spent")
+
+
+def test_what_was_spent_on_people_who_are_erased_counts_in_the_budget(scheduler: Scheduler) -> None:
+    scheduler.has(1, 2)
+    scheduler.schedule(monthly_credits=1, max_people=1)
+    first = scheduler.run()
+    with scheduler.harness.database.transaction() as session:
+        session.execute(delete(Contact))
+
+    second = scheduler.run()
+
+    assert (first.charged, second.charged, second.reason) == (1, 0, "budget_spent")
+
+
+def test_a_run_that_began_last_month_counts_with_what_it_spends_in_this_one(scheduler: Scheduler) -> None:
+    scheduler.has(1)
+    scheduler.schedule()
+    scheduler.run()
+    started_at = NOW - timedelta(days=25)
+
+    with scheduler.harness.database.transaction() as session:
+        session.execute(update(CrmScheduleRun).values(started_at=started_at))
+        listing.purge_expired(session, before=scheduler.harness.now)
+        spent = enrichment.spent(session, scheduler.schedule_id, at=scheduler.harness.now)
+
+    assert (NOW.month, started_at.month, spent) == (11, 10, 1)
 
 
 def test_a_schedule_is_resumed_with_a_larger_budget(scheduler: Scheduler) -> None:

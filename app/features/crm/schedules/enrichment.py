@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, case, func, select, update
+from sqlalchemy import Select, and_, case, func, or_, select, update
 
 from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import Kind, Outcome
@@ -28,7 +28,7 @@ from app.engine.work import turns
 from app.features.crm.index.crm_people import CrmPerson
 from app.features.crm.schedules import marks, results, runs, selection, times
 from app.features.crm.schedules.runs import ACCOUNT_DISABLED, BUDGET_SPENT, Held, Step
-from app.features.crm.schedules.tables import CrmScheduleRecord, RecordOutcome
+from app.features.crm.schedules.tables import CrmScheduleRecord, CrmScheduleRun, RecordOutcome
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
@@ -66,13 +66,23 @@ def advance(session: Session, step: Step, *, settings: Settings, now: Moment) ->
 
 
 def spent(session: Session, schedule_id: str, *, at: datetime) -> int:
-    """Return the credits that the schedule has spent in the calendar month, with those on hold."""
+    """Return the credits that the schedule has spent in the calendar month, with those on hold.
+
+    Runs that began in it have counted what they spent. The receipts, which lead to the jobs of an earlier run
+    that went on in it, are erased with people.
+    """
     start, _end = times.month_of(at)
-    record = CrmScheduleRecord.__table__.c
-    mine = select(record.job_id).where(record.schedule_id == schedule_id, record.job_id.is_not(None))
+    run, record = CrmScheduleRun.__table__.c, CrmScheduleRecord.__table__.c
+    began = (run.schedule_id == schedule_id, run.started_at >= start)
+    counted = select(func.coalesce(func.sum(run.charged), 0)).where(*began)
+    earlier = select(run.id).where(run.schedule_id == schedule_id, run.started_at < start)
+    of_earlier = select(record.job_id).where(record.run_id.in_(earlier), record.job_id.is_not(None))
+    open_jobs = select(run.job_id).where(*began, run.job_id.is_not(None))
     used = case((Job.finished_at.is_(None), Job.held), else_=Job.charged)
-    query = select(func.coalesce(func.sum(used), 0)).where(Job.id.in_(mine), Job.created_at >= start)
-    return int(session.scalars(query).one())
+    uncounted = select(func.coalesce(func.sum(used), 0)).where(
+        or_(Job.id.in_(open_jobs), and_(Job.id.in_(of_earlier), Job.created_at >= start))
+    )
+    return sum(int(session.scalars(query).one()) for query in (counted, uncounted))
 
 
 def _submit_next(

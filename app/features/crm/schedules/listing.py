@@ -70,10 +70,10 @@ def receipts(
 
 
 def purge_expired(session: Session, *, before: Moment) -> None:
-    """Delete ended runs that began before this time; those of this month are kept for the budget."""
+    """Delete ended runs that began before this time; those that went on in this month are for the budget."""
     month, _end = times.month_of(database_clock.value(session))
-    old = (CrmScheduleRun.started_at < before, CrmScheduleRun.started_at < month)
-    session.execute(delete(CrmScheduleRun).where(*old, CrmScheduleRun.finished_at.is_not(None)))
+    old = (CrmScheduleRun.started_at < before, CrmScheduleRun.finished_at < month)
+    session.execute(delete(CrmScheduleRun).where(*old))
 
 
 def _pushed(session: Session, run: CrmScheduleRun, rows: Sequence[CrmScheduleRecord]) -> dict[str, PushItem]:
