@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine.enrichments import skips
@@ -43,6 +43,17 @@ def listed(counts: Mapping[str, int]) -> tuple[OwnRecordCount, ...]:
     systems = dict.fromkeys((source, system, title) for _prefix, _name, source, system, title in keys)
     found = [_count(counts, *system) for system in systems]
     return tuple(sorted(found, key=lambda count: (-count.people, count.title)))
+
+
+def without_titles(counts: Mapping[str, int], is_left_out: Callable[[str], bool]) -> dict[str, int]:
+    """Return the counts with the name of the system in place of these titles."""
+    renamed = dict(counts)
+    for one in listed(counts):
+        if is_left_out(one.title):
+            for name in (_PEOPLE, *_COUNTED.values()):
+                if (count := renamed.pop(_key(name, one.source, one.system, one.title), None)) is not None:
+                    renamed[_key(name, one.source, one.system, one.system)] = count
+    return renamed
 
 
 def _count(counts: Mapping[str, int], source: str, system: str, title: str) -> OwnRecordCount:

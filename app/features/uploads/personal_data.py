@@ -2,7 +2,8 @@
 
 The row of an erased person stays empty, so that the others keep their places. Of a row about somebody else
 that mentions the person, such as an account with its owner's address, only the cells that mention them are
-emptied. A file whose name mentions the person is named like its upload.
+emptied. A file whose name mentions the person is named like its upload, and an address book whose title does
+by its id in the price of a list.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from app.domain.lists.row_subjects import subject_positions
 from app.domain.records.person_matcher import PersonMatcher
 from app.engine.accounts.workspaces import Workspace
 from app.engine.contacts.bulk import batched
+from app.engine.enrichments import own_record_counts
 from app.engine.mentions import mentions
 from app.engine.mentions.mention_sources import Source
 from app.engine.privacy.holdings import Export
-from app.features.uploads import erasure
+from app.features.uploads import choices, erasure
 from app.features.uploads.erasure import RowKey
 from app.features.uploads.tables import UNFINISHED, Upload, UploadMention, UploadRow
 from app.infra.clock import rfc3339
@@ -48,12 +50,16 @@ UPLOAD_ROWS = Source(
 
 @dataclass(frozen=True, slots=True)
 class UploadedData:
-    """The rows about a person, those about others that mention the person, and the uploads `named` so."""
+    """The rows about a person, those about others that mention the person, and the uploads `named` so.
+
+    In the price of the `counted` uploads is the title of an address book that mentions the person.
+    """
 
     matcher: PersonMatcher
     own: tuple[RowKey, ...]
     mentioning: tuple[RowKey, ...]
     named: tuple[str, ...]
+    counted: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -62,8 +68,8 @@ class UploadedData:
 
     @property
     def notes(self) -> int:
-        """Return how many other rows and names of files mention the person."""
-        return len(self.mentioning) + len(self.named)
+        """Return how many other rows, names of files and prices mention the person."""
+        return len(self.mentioning) + len(self.named) + len(self.counted)
 
     def export(self, session: Session) -> Export:
         """Return the rows about the person, and what is theirs in the rows about others; repetitions once."""
@@ -75,7 +81,11 @@ class UploadedData:
         return {"uploaded_rows": found}
 
     def erase(self, session: Session) -> list[tuple[Source, Sequence[RowKey]]]:
-        """Rename the files, and empty the rows and the cells; return the changed rows."""
+        """Rename files and address books, and empty the rows and the cells; return the changed rows."""
+        for upload in session.scalars(select(Upload).where(Upload.id.in_(self.counted)).with_for_update()):
+            upload.counts = own_record_counts.without_titles(upload.counts, self.matcher.matches)
+            if upload.estimate is not None:
+                upload.estimate = upload.estimate | choices.described(upload.counts, upload.fields)
         session.execute(update(Upload).where(Upload.id.in_(self.named)).values(file_name=Upload.id))
         erasure.clear(session, self.own)
         blank(session, self.mentioning, self.matcher)
@@ -84,11 +94,16 @@ class UploadedData:
 
 def find(session: Session, matcher: PersonMatcher) -> UploadedData:
     """Return what mentions the person."""
-    files = session.execute(select(Upload.id, Upload.file_name))
+    files = session.execute(select(Upload.id, Upload.file_name, Upload.counts)).all()
     named = [row.id for row in files if matcher.matches(PurePath(row.file_name).stem)]
+    counted = [
+        row.id
+        for row in files
+        if any(matcher.matches(one.title) for one in own_record_counts.listed(row.counts))
+    ]
     found = (row for row, _ in mentions.find(session, UPLOAD_ROWS, matcher))
     own, mentioning = _divide(session, found, matcher)
-    return UploadedData(matcher, tuple(own), tuple(mentioning), tuple(named))
+    return UploadedData(matcher, tuple(own), tuple(mentioning), tuple(named), tuple(counted))
 
 
 def blank(session: Session, keys: Sequence[RowKey], matcher: PersonMatcher) -> None:

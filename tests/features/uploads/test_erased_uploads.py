@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from address_book_support import a_book
 from jobs_support import NOW
-from sqlalchemy import select
+from sqlalchemy import select, update
 from stored_support import a_company, a_contact
 from upload_support import Uploader, a_list, own_rows, people, uploader
 from worker_harness import worker_harness
 
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.enrichments import own_record_counts
 from app.engine.privacy import erasure, erasure_run
 from app.engine.privacy.erasure import ErasurePlan
 from app.features.uploads import pricing
@@ -123,3 +125,29 @@ def test_rows_of_a_person_suppressed_for_another_reason_are_stored(ada: Uploader
         [estimate] = session.scalars(select(Upload.estimate))
     assert estimate is not None
     assert (estimate["people"], estimate["suppressed"]) == (2, 0)  # an address does not tell it
+
+
+@pytest.mark.parametrize("is_priced", [True, False])
+def test_the_title_of_an_address_book_that_names_the_person_is_erased_in_the_price(
+    ada: Uploader, *, is_priced: bool
+) -> None:
+    with ada.harness.database.transaction() as session:
+        titles = (f"From {ADA.value}", "Fair")
+        books = [
+            a_book(session, ada.harness.workspace_id, {"emails": ["person.2@acme.com"]}, title=title)
+            for title in titles
+        ]
+        named = books[0].id
+    upload_id = ada.ready(a_list(*people(3)))
+    if not is_priced:
+        with ada.harness.database.transaction() as session:
+            session.execute(update(Upload).values(estimate=None))
+
+    planned = erase(ada, identifiers=(ADA,))
+
+    upload = ada.get(upload_id)
+    counted = own_record_counts.listed(upload.counts)
+    assert planned.of_features["upload_rows"].notes == 1
+    assert sorted(one.title for one in counted) == sorted(["Fair", named])
+    assert {one.people for one in counted} == {1}
+    assert (upload.estimate is not None, ADA.value in str(upload.estimate)) == (is_priced, False)
