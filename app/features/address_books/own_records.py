@@ -1,7 +1,7 @@
 """The entries about people in the address books of their workspace, which are its own and cost nothing.
 
 Most exports do not say when an entry was changed. It is then as new as its file, as a row without a date is
-in an import: the workspace sent it.
+in an import: the workspace sent it. So is one that says it was changed later.
 """
 
 from __future__ import annotations
@@ -55,6 +55,6 @@ def _record(match: BookMatch, *, certain: bool) -> OwnRecord:
         profiles=match.person.profiles,
         emails=match.person.emails,
         phones=match.person.phones,
-        changed_at=match.person.changed_at or match.read_at,
+        changed_at=min(filter(None, (match.person.changed_at, match.read_at)), default=None),
         is_certain=certain,
     )

@@ -176,16 +176,19 @@ def test_own_records_have_the_entry_and_how_certain_it_is(
     assert (ada[0].changed_at, ada[0].is_certain, bob[0].is_certain, list(nobody)) == (NOW, True, False, [])
 
 
-def test_an_own_record_without_a_date_is_as_new_as_its_file(
+def test_an_own_record_without_a_date_or_with_a_later_one_is_as_new_as_its_file(
     session: Session, workspace_id: str, settings: Settings
 ) -> None:
-    dated, read_at = NOW - timedelta(days=900), NOW
-    a_book(session, workspace_id, ADA | {"changed_at": dated}, {"emails": ["bob@x.com"]})
-    group = [looked_up(workspace_id, emails=[email]) for email in ("ada@acme.com", "bob@x.com")]
+    dated, read_at, later = NOW - timedelta(days=900), NOW, NOW + timedelta(days=900)
+    entries = [{"emails": ["bob@x.com"]}, {"emails": ["eve@x.com"], "changed_at": later}]
+    a_book(session, workspace_id, ADA | {"changed_at": dated}, *entries)
+    addresses = ("ada@acme.com", "bob@x.com", "eve@x.com")
 
-    found = port.load_all(settings)[own_records.SOURCE](session, group)
+    found = port.load_all(settings)[own_records.SOURCE](
+        session, [looked_up(workspace_id, emails=[email]) for email in addresses]
+    )
 
-    assert [record.changed_at for records in found for record in records] == [dated, read_at]
+    assert [record.changed_at for records in found for record in records] == [dated, read_at, read_at]
 
 
 def test_a_namesake_is_no_own_record(session: Session, workspace_id: str, settings: Settings) -> None:
