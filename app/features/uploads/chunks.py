@@ -42,12 +42,16 @@ KEY_ENDED = "key_ended"
 
 @dataclass(frozen=True, slots=True)
 class NextChunk:
-    """The rows of the next job, and the most that it may cost."""
+    """The rows of the next job, the most that it may cost, and what it holds, as far as that is there.
+
+    With skips it holds the price of one person at least: the person may have left the source when it runs.
+    """
 
     number: int
     rows: tuple[int, ...]
     requests: tuple[dict[str, Any], ...]
     cost: int
+    hold: int
 
 
 def plan(
@@ -67,10 +71,11 @@ def plan(
         return None
     requests = tuple({"subject": row.subject, "client_reference": f"row-{row.number + 1}"} for row in rows)
     numbers = tuple(row.number for row in rows)
-    cost = sum(row.cost for row in rows)
+    cost = hold = sum(row.cost for row in rows)
     if cost and upload.skip:
         cost = min(cost, _cost_with_skips(session, upload, requests, settings=settings, finds=finds))
-    return NextChunk(upload.next_chunk, numbers, requests, cost)
+        hold = min(hold, max(cost, sum(prices(upload, settings))))
+    return NextChunk(upload.next_chunk, numbers, requests, cost, hold)
 
 
 def _cost_with_skips(
@@ -101,7 +106,7 @@ def submit(
     upload = _locked(session, upload_id)
     if upload is None or upload.status != UploadStatus.RUNNING or not _is_current(session, upload, chunk):
         return None
-    affordable = _affordable(session, upload, chunk)
+    affordable = _affordable(session, upload, chunk.cost)
     if affordable < chunk.cost and _open_count(session, upload.id):
         return None  # open jobs may release what they hold
     reason = _inactive_starter(session, upload, now=now)
@@ -110,7 +115,8 @@ def submit(
     if reason is not None:
         pause(upload, reason, now=now)
         return None
-    job_id = _submit(session, upload, chunk, affordable, settings=settings, now=now)
+    hold = _affordable(session, upload, chunk.hold)
+    job_id = _submit(session, upload, chunk, hold, settings=settings, now=now)
     _mark_sent(session, upload, chunk, job_id)
     return job_id
 
@@ -132,9 +138,9 @@ def spent_on_open(session: Session, upload_id: str) -> tuple[int, int]:
 
 
 def _submit(
-    session: Session, upload: Upload, chunk: NextChunk, affordable: int, *, settings: Settings, now: Moment
+    session: Session, upload: Upload, chunk: NextChunk, hold: int, *, settings: Settings, now: Moment
 ) -> str:
-    request: dict[str, Any] = {"entity": "person", "fields": list(upload.fields), "max_credits": affordable}
+    request: dict[str, Any] = {"entity": "person", "fields": list(upload.fields), "max_credits": hold}
     request |= upload.skip or {}
     if upload.purpose is not None:
         request[PURPOSE] = upload.purpose
@@ -145,7 +151,7 @@ def _submit(
         key_id=upload.api_key_id,
         request=request,
         dedup_key={"upload": upload.id, "chunk": chunk.number},
-        price=min(chunk.cost, affordable),
+        price=hold,
         allow_partial_hold=True,
         items=chunk.requests,
     )
@@ -190,9 +196,9 @@ def _charged(session: Session, upload_id: str, numbers: Sequence[int]) -> dict[i
     return {row[0]: row[1] for row in session.execute(query)}
 
 
-def _affordable(session: Session, upload: Upload, chunk: NextChunk) -> int:
-    """Return what the job may hold: what it may cost, within the balance and `max_credits`."""
-    affordable = min(chunk.cost, balance(session, upload.workspace_id).available)
+def _affordable(session: Session, upload: Upload, cost: int) -> int:
+    """Return what a job may hold: what it may cost, within the balance and `max_credits`."""
+    affordable = min(cost, balance(session, upload.workspace_id).available)
     if upload.max_credits is None:
         return affordable
     spent, held = spent_on_open(session, upload.id)

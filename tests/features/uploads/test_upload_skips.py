@@ -10,7 +10,7 @@ from crm_index_support import a_crm, in_crm
 from fake_providers import email, hit
 from jobs_support import a_workspace, figures
 from page_support import Visitor, visitor
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from stored_support import own
 from upload_support import Uploader, a_list, addresses, people, uploader
 from users_support import SignedInUser, create_user
@@ -22,6 +22,7 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.enrichments.skips import OWNED, SkipRule, SkipWhen, source_names
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.privacy import erasure, erasure_run
+from app.features.crm.connections import CrmConnection
 from app.features.uploads import choices, work
 from app.features.uploads.tables import UploadStatus
 from app.infra.database.db import Database
@@ -33,9 +34,12 @@ IN_CRM = [
     {"emails": [HAS_ADDRESS], "name": "Ruth Person0"},
     {"name": "Ruth Person1", "domain": "acme.com", "company": "Acme"},
 ]
-LIST = a_list(
-    *((name, address, "acme.com") for name, address, _note in people(4)),
-    header=("Name", "Work email", "Company domain"),
+LIST, LIST_IN_CRM = (
+    a_list(
+        *((name, address, "acme.com") for name, address, _note in people(count)),
+        header=("Name", "Work email", "Company domain"),
+    )
+    for count in (4, 2)
 )
 RECORD = "https://app.hubspot.com/contacts/4242/record/0-1/1"
 SKIP = SkipRule(source_names())
@@ -397,3 +401,17 @@ def test_without_anybody_in_an_own_system_the_page_offers_no_choice(
     assert 'name="choice"' not in page
     assert 'name="max_credits" type="text" value="4"' in page
     assert "Empty: no limit but your balance" in page
+
+
+def test_a_list_goes_on_if_whom_it_skips_has_left_the_crm(ada: Uploader) -> None:
+    upload_id = ada.ready(LIST_IN_CRM)
+    ada.start(upload_id, skip=SKIP)
+    ada.turn(upload_id)
+    with ada.harness.database.transaction() as session:
+        session.execute(delete(CrmConnection))
+
+    upload = ada.run(upload_id)
+
+    assert (upload.status, upload.reason) == (UploadStatus.FINISHED, None)
+    assert outcomes(ada, upload_id) == ["found", "found"]
+    assert upload.charged == 2
