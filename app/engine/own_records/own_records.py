@@ -24,8 +24,9 @@ class OwnRecord:
     `source` is the name of the kind of system for programs, as in `crm`, `system` the name of the system, as
     in `hubspot`, and `title` its name for people. `url` is the page of the record. Values are in normal form;
     `name` and `profiles` say whom the record is about. `changed_at` is when the record was changed, by the
-    clock of the system. `is_certain` is False if the record may be about somebody else, such as a colleague
-    of the same name.
+    clock of the system. `is_outdated` is True if it has another company than the one at which the person is
+    stored. `is_certain` is False if the record may be about somebody else, such as a colleague of the same
+    name.
     """
 
     source: str
@@ -37,6 +38,7 @@ class OwnRecord:
     emails: Sequence[str] = field(default=(), repr=False)
     phones: Sequence[str] = field(default=(), repr=False)
     changed_at: datetime | None = None
+    is_outdated: bool = False
     is_certain: bool = False
 
 

@@ -1,6 +1,8 @@
 """The values that a workspace has itself of a requested field, which a reveal returns free of charge.
 
 A value counts if its record is certain and as fresh as the request demands; a record without a date is not.
+Of a record with a former company, only personal addresses, mobile numbers and addresses at the current
+company count.
 An address also needs a verdict of a verification, which is stored for the workspace alone. A number that a
 numbering plan has assigned is valid at the workspace's word, as an imported one is at the operator's; its
 type is mobile or, since systems do not say more, other.
@@ -32,6 +34,8 @@ from app.engine.own_records.own_verifications import OwnAddress, Verdict
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
 
+_LASTING = frozenset({PERSONAL, "mobile"})
+"""The types of values that people keep when they leave a company."""
 _RANK = {status.value: rank for rank, status in enumerate(EmailStatus)}
 
 
@@ -174,7 +178,12 @@ def _candidates(
     for record in records:
         if record.is_certain and record.changed_at is not None and record.changed_at >= oldest:
             for one in _values(record, record.changed_at, question.field_request.field):
-                if one.type in question.known.visible_types and not _is_hidden(rules, one, question.known):
+                is_visible = one.type in question.known.visible_types
+                if (
+                    is_visible
+                    and _is_current(one, question.known)
+                    and not _is_hidden(rules, one, question.known)
+                ):
                     found.setdefault(one.value, one)
     return list(found.values())
 
@@ -188,6 +197,14 @@ def _values(record: OwnRecord, changed_at: datetime, of: ContactField) -> Iterat
         kind = "mobile" if number.line_type == "mobile" else "other"
         valid = EmailStatus.VALID.value
         yield OwnValue(value=number.e164, type=kind, record=record, changed_at=changed_at, status=valid)
+
+
+def _is_current(one: OwnValue, known: KnownPerson) -> bool:
+    """Return whether the value is not that of a company which the person has left."""
+    if not one.record.is_outdated or one.type in _LASTING:
+        return True
+    company = known.looked_up.current_company
+    return "@" in one.value and company is not None and email_domain(one.value) == company.domain
 
 
 def _is_hidden(rules: RegionalRules, one: OwnValue, known: KnownPerson) -> bool:
@@ -266,14 +283,14 @@ def _field(
     values, unverified = [], []
     for one in candidates:
         verdict = verdicts.get(OwnAddress(workspace_id, one.value))
-        if verdict is None or not _is_current(verdict, oldest, default_max_age, now=now):
+        if verdict is None or not _is_valid_still(verdict, oldest, default_max_age, now=now):
             unverified.append(one)
         elif field_request.accepts(one.type, verdict.status):
             values.append(_verified(one, verdict))
     return OwnField(field_request=field_request, values=_sorted(values), unverified=unverified)
 
 
-def _is_current(
+def _is_valid_still(
     verdict: Verdict, oldest: datetime | None, default_max_age: timedelta, *, now: datetime
 ) -> bool:
     if oldest is not None and verdict.verified_at < oldest:

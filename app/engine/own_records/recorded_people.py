@@ -9,10 +9,12 @@ from typing import Any, Self
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.companies.company_domains import company_domain, mail_company_domain
+from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.emails import email_domain, email_kind, normal_email
 from app.domain.normal.phones.phones import normal_phone
 from app.domain.normal.profiles.profiles import normal_profile_url
 from app.domain.records.person_matcher import PersonMatcher
+from app.engine.lookups.lookup_parts import CurrentCompany
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,14 @@ class RecordedPerson:
         names = (one.name for one in dataclasses.fields(self))
         return {name: value for name in names if name not in without and (value := getattr(self, name))}
 
+    def is_outdated(self, current: CurrentCompany | None) -> bool:
+        """Return whether the system has another company than the stored one, by what is known of both."""
+        if current is None:
+            return False
+        pairs = ((self.domain, current.domain), (_company_key(self.company), _company_key(current.name)))
+        equal = [theirs == ours for theirs, ours in pairs if theirs and ours]
+        return bool(equal) and not any(equal)
+
     def is_sought(self, matcher: PersonMatcher) -> bool:
         """Return whether one with the name of a sought person is nobody else: they have no other profile."""
         fields = {
@@ -71,6 +81,10 @@ _MAX_LINE = 300
 """Characters of a name; longer texts are cut."""
 _MAX_VALUES = 20
 """The most addresses, numbers or profiles of one record."""
+
+
+def _company_key(name: str | None) -> str:
+    return company_key(name) if name else ""
 
 
 def line(text: str) -> str:

@@ -31,7 +31,7 @@ class OwnBookRecords:
         """Return the entries about each person, the most certain first."""
         return [
             [
-                _record(match, certain=is_certain(match, person, len(matches)))
+                _record(match, person, certain=is_certain(match, person, len(matches)))
                 for match in matches
                 if not is_namesake(match, person)
             ]
@@ -46,7 +46,7 @@ def _load(_settings: Settings) -> Find:
 OWN_RECORDS = OwnRecordSource(name=SOURCE, load=_load)
 
 
-def _record(match: BookMatch, *, certain: bool) -> OwnRecord:
+def _record(match: BookMatch, looked_up: LookedUp, *, certain: bool) -> OwnRecord:
     return OwnRecord(
         source=SOURCE,
         system=match.book_id,
@@ -56,5 +56,6 @@ def _record(match: BookMatch, *, certain: bool) -> OwnRecord:
         emails=match.person.emails,
         phones=match.person.phones,
         changed_at=min(filter(None, (match.person.changed_at, match.read_at)), default=None),
+        is_outdated=match.person.is_outdated(looked_up.current_company),
         is_certain=certain,
     )

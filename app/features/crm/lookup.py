@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.domain.normal.companies.company_names import company_key
 from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp, LookupPart
 from app.engine.own_records.record_certainty import is_namesake
 from app.engine.own_records.record_search import RecordSearch
 from app.features.crm.connections import CrmConnection
 from app.features.crm.index import index_matches
-from app.features.crm.index.crm_people import CrmPerson
 from app.features.crm.index.index_matches import IndexMatch
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.vendor import Crm
@@ -65,16 +63,5 @@ def _record(crm: Crm, match: IndexMatch, current: CurrentCompany | None) -> dict
         "emails": list(person.emails),
         "phones": list(person.phones),
         "changed_at": rfc3339(person.changed_at),
-        "is_outdated": current is not None and has_other_company(person, current),
+        "is_outdated": person.is_outdated(current),
     }
-
-
-def has_other_company(person: CrmPerson, current: CurrentCompany) -> bool:
-    """Return whether the CRM has another company of the person, by what is known of both."""
-    pairs = ((person.domain, current.domain), (_key(person.company), _key(current.name)))
-    equal = [theirs == ours for theirs, ours in pairs if theirs and ours]
-    return bool(equal) and not any(equal)
-
-
-def _key(company: str | None) -> str:
-    return company_key(company) if company else ""

@@ -30,7 +30,9 @@ class OwnCrmRecords:
         """Return the records of each person, the most certain first."""
         return [
             [
-                _record(self._crms[match.vendor], match, is_certain=is_certain(match, person, len(matches)))
+                _record(
+                    self._crms[match.vendor], match, person, certain=is_certain(match, person, len(matches))
+                )
                 for match in matches
                 if not is_namesake(match, person)
             ]
@@ -45,7 +47,7 @@ def _load(settings: Settings) -> Find:
 OWN_RECORDS = OwnRecordSource(name=SOURCE, load=_load)
 
 
-def _record(crm: Crm, match: IndexMatch, *, is_certain: bool) -> OwnRecord:
+def _record(crm: Crm, match: IndexMatch, looked_up: LookedUp, *, certain: bool) -> OwnRecord:
     person = match.person
     return OwnRecord(
         source=SOURCE,
@@ -57,5 +59,6 @@ def _record(crm: Crm, match: IndexMatch, *, is_certain: bool) -> OwnRecord:
         emails=person.emails,
         phones=person.phones,
         changed_at=person.changed_at,
-        is_certain=is_certain,
+        is_outdated=person.is_outdated(looked_up.current_company),
+        is_certain=certain,
     )

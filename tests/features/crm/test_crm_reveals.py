@@ -125,6 +125,40 @@ def test_a_number_of_the_crm_is_revealed_free(harness: WorkerHarness) -> None:
     assert providers["one"].requests == []
 
 
+@pytest.mark.parametrize(
+    ("own", "is_returned"),
+    [("ada@babbage.com", False), ("ada.lovelace@gmail.com", True), ("al@acme.com", True)],
+)
+def test_of_a_record_with_a_former_company_only_addresses_that_last_are_returned(
+    harness: WorkerHarness, own: str, *, is_returned: bool
+) -> None:
+    with harness.database.transaction() as session:
+        a_contact(session, a_company(session), linkedin_url=ADA)
+    fill(harness, {"profiles": [ADA], "emails": [own], "company": "Babbage & Co", "domain": "babbage.com"})
+    providers = use(harness)
+    providers["check"].reply = hit(dataclasses.replace(email(own), status=EmailStatus.VALID))
+
+    job = harness.reveal(SUBJECT, types=["work", "personal"])
+
+    assert (addresses(job), job.charged) == (([own], 0) if is_returned else (["ada@sold.example"], 1))
+
+
+@pytest.mark.parametrize(
+    ("number", "is_returned"), [(NUMBER, True), ("+442079460123", False)], ids=["mobile", "other"]
+)
+def test_of_a_record_with_a_former_company_only_mobile_numbers_are_returned(
+    harness: WorkerHarness, number: str, *, is_returned: bool
+) -> None:
+    with harness.database.transaction() as session:
+        a_contact(session, a_company(session), linkedin_url=ADA)
+    fill(harness, {"profiles": [ADA], "phones": [number], "company": "Babbage & Co"})
+    use(harness, one=MISS)
+
+    job = harness.reveal(SUBJECT, Kind.REVEAL_PHONE, types=["mobile", "other"])
+
+    assert numbers(job) == ([number] if is_returned else [])
+
+
 def test_the_credits_and_the_audit_are_as_before(harness: WorkerHarness) -> None:
     fill(harness, {"profiles": [ADA], "emails": [OWN]})
     use(harness)

@@ -14,7 +14,6 @@ from app.engine.contacts.contacts import Contact
 from app.engine.lookups import contact_data, representations
 from app.engine.lookups.lookup_parts import CurrentCompany
 from app.features.crm.index.crm_people import CrmPerson
-from app.features.crm.lookup import has_other_company
 from app.features.crm.schedules import selection
 from app.features.crm.schedules.tables import CrmSchedule, Mark
 from app.infra.database.session import Session
@@ -46,7 +45,7 @@ def _marks(person: CrmPerson, revealed: Mapping[str, Any], current: CurrentCompa
     bounced = {entry["email"] for entry in revealed["emails"] if _has_bounced(entry)}
     if not bounced.isdisjoint(person.emails):
         yield Mark.BOUNCED.value
-    if current is not None and has_other_company(person, current):
+    if person.is_outdated(current):
         yield Mark.JOB_CHANGED.value
 
 
