@@ -131,7 +131,7 @@ def _find(dialect: str) -> Select[Any]:
     )
 
 
-_FOUND = Statement(_Found, _find)
+_FOUND = Statement(_Found, _find, replanned=True)
 
 
 def _delete(session: Session, *conditions: ColumnElement[bool]) -> None:

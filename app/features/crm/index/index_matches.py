@@ -95,4 +95,4 @@ def _find(dialect: str) -> Select[Any]:
     )
 
 
-_FOUND = Statement(Found, _find)
+_FOUND = Statement(Found, _find, replanned=True)
