@@ -1,4 +1,4 @@
-"""The searches of own records, whose tables grow from nothing to their size before PostgreSQL analyzes them."""
+"""Plans of the searches of own records, whose tables grow before PostgreSQL analyzes them."""
 
 from __future__ import annotations
 
