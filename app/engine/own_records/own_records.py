@@ -45,8 +45,8 @@ class OwnRecord:
 Find: TypeAlias = Callable[[Session, Sequence[LookedUp]], Sequence[Sequence[OwnRecord]]]
 """Returns the records of each person in the person's workspace; the people may be of several workspaces.
 
-It executes two statements at most for `BATCH` people, and none while no workspace has such a system, except
-that a process looks every few seconds whether one has.
+It executes two statements at most for `BATCH` people, and none for workspaces without such a system, except
+that a process looks every few seconds which ones have one.
 """
 BATCH = 1_000
 

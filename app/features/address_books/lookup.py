@@ -23,7 +23,7 @@ class BookRecords:
     """Finds the entries about people; without an address book in any workspace it costs no statement."""
 
     def __init__(self) -> None:
-        self._search = RecordSearch(AddressBook.id, people.find)
+        self._search = RecordSearch(AddressBook.workspace_id, people.find)
 
     def __call__(
         self, session: Session, looked_up: Sequence[LookedUp]

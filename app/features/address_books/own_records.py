@@ -25,7 +25,7 @@ class OwnBookRecords:
     """Finds the entries about people in address books."""
 
     def __init__(self) -> None:
-        self._search = RecordSearch(AddressBook.id, people.find)
+        self._search = RecordSearch(AddressBook.workspace_id, people.find)
 
     def __call__(self, session: Session, looked_up: Sequence[LookedUp]) -> list[list[OwnRecord]]:
         """Return the entries about each person, the most certain first."""

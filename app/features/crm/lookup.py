@@ -26,7 +26,7 @@ class CrmRecords:
 
     def __init__(self, crms: Mapping[str, Crm]) -> None:
         self._crms = crms
-        self._search = RecordSearch(CrmConnection.id, index_matches.find)
+        self._search = RecordSearch(CrmConnection.workspace_id, index_matches.find)
 
     def __call__(self, session: Session, people: Sequence[LookedUp]) -> list[dict[str, list[dict[str, Any]]]]:
         """Return the field `crm` of each person's result: their records in the workspace's CRMs."""

@@ -24,7 +24,7 @@ class OwnCrmRecords:
 
     def __init__(self, crms: Mapping[str, Crm]) -> None:
         self._crms = crms
-        self._search = RecordSearch(CrmConnection.id, index_matches.find)
+        self._search = RecordSearch(CrmConnection.workspace_id, index_matches.find)
 
     def __call__(self, session: Session, people: Sequence[LookedUp]) -> list[list[OwnRecord]]:
         """Return the records of each person, the most certain first."""

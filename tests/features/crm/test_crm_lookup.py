@@ -302,7 +302,7 @@ def test_a_group_takes_one_statement_more_and_one_if_anybody_is_found(
 ) -> None:
     in_crm(session, crm, {"profiles": profiles})
     wanted = [(crm.workspace_id, ADA)] * size
-    find(session, [])  # learns that a CRM is connected
+    find(session, [LookedUp(workspace_id=crm.workspace_id)])  # learns that it has a CRM
 
     counts = []
     for finds in ([], [find]):

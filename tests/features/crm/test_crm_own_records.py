@@ -145,7 +145,7 @@ def test_any_number_of_people_takes_two_statements(
     session: Session, find: Find, crm: CrmConnection, *, size: int
 ) -> None:
     in_crm(session, crm, {"profiles": [ADA_URL]})
-    find(session, [])  # learns that a CRM is connected
+    find(session, [LookedUp(workspace_id=crm.workspace_id)])  # learns that it has a CRM
 
     with statements(session.get_bind()) as executed:  # type: ignore[arg-type]
         find(session, [LookedUp(workspace_id=crm.workspace_id, profiles=[ADA_URL])] * size)
@@ -163,3 +163,19 @@ def test_without_a_connected_crm_a_process_looks_for_one_once_in_a_while(
         counts.append(len(executed))
 
     assert counts == [1, 0]
+
+
+def test_the_crm_of_another_workspace_costs_no_statement(
+    session: Session, find: Find, crm: CrmConnection
+) -> None:
+    own = LookedUp(workspace_id=crm.workspace_id, profiles=[ADA_URL])
+    other = LookedUp(workspace_id="wks_1", profiles=[ADA_URL])
+    in_crm(session, crm, {"profiles": [ADA_URL]})
+    find(session, [own])
+
+    with statements(session.get_bind()) as executed:  # type: ignore[arg-type]
+        found = find(session, [other, other])
+    beside = find(session, [other, own])
+
+    assert executed == []
+    assert [len(records) for records in (*found, *beside)] == [0, 0, 0, 1]

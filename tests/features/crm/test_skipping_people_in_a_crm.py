@@ -152,7 +152,7 @@ def test_a_worker_looks_once_whether_a_workspace_has_a_crm(app: APIFlask, user: 
     looks = [
         sql
         for sql, _ in chain.from_iterable(executed)
-        if sql.startswith("SELECT crm_connections.id") and "WHERE" not in sql
+        if sql.startswith("SELECT DISTINCT crm_connections.workspace_id")
     ]
     assert len(looks) == 2  # the process of the API, and the worker for all three items
 
