@@ -207,8 +207,7 @@ def test_the_stored_values_are_encrypted(session: Session, connection: CrmConnec
 
     (stored,) = session.execute(text("SELECT person FROM crm_index")).scalars()
 
-    assert "acme" not in str(stored).casefold()
-    assert "Kim" not in str(stored)
+    assert [value for value in ("ada@acme.example", "Acme GmbH", "Kim Lee") if value in str(stored)] == []
 
 
 def test_a_disconnected_crm_is_forgotten(session: Session, connection: CrmConnection) -> None:
