@@ -178,14 +178,14 @@ def _candidates(
     for record in records:
         if record.is_certain and record.changed_at is not None and record.changed_at >= oldest:
             for one in _values(record, record.changed_at, question.field_request.field):
-                is_visible = one.type in question.known.visible_types
-                if (
-                    is_visible
-                    and _is_current(one, question.known)
-                    and not _is_hidden(rules, one, question.known)
-                ):
+                if _is_answer(rules, one, question.known):
                     found.setdefault(one.value, one)
     return list(found.values())
+
+
+def _is_answer(rules: RegionalRules, one: OwnValue, known: KnownPerson) -> bool:
+    is_visible = one.type in known.visible_types and not _is_hidden(rules, one, known)
+    return is_visible and _is_current(one, known)
 
 
 def _values(record: OwnRecord, changed_at: datetime, of: ContactField) -> Iterator[OwnValue]:
@@ -283,14 +283,14 @@ def _field(
     values, unverified = [], []
     for one in candidates:
         verdict = verdicts.get(OwnAddress(workspace_id, one.value))
-        if verdict is None or not _is_valid_still(verdict, oldest, default_max_age, now=now):
+        if verdict is None or not _is_still_valid(verdict, oldest, default_max_age, now=now):
             unverified.append(one)
         elif field_request.accepts(one.type, verdict.status):
             values.append(_verified(one, verdict))
     return OwnField(field_request=field_request, values=_sorted(values), unverified=unverified)
 
 
-def _is_valid_still(
+def _is_still_valid(
     verdict: Verdict, oldest: datetime | None, default_max_age: timedelta, *, now: datetime
 ) -> bool:
     if oldest is not None and verdict.verified_at < oldest:

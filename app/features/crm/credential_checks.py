@@ -14,6 +14,7 @@ from app.domain.errors import FieldError, Unavailable
 from app.domain.kinds import PUSH, Queue
 from app.features.crm import connections, sentences
 from app.features.crm.connections import ConnectionStatus, CrmConnection
+from app.features.crm.vendors.errors import NOT_ACCEPTED
 from app.features.crm.vendors.vendor import Crm
 from app.web import admission
 from app.web.jobs.waiting import wait_budget
@@ -60,7 +61,7 @@ def refusal(crm: Crm, connection: CrmConnection) -> FieldError | None:
         host = urlsplit(connection.base_url or "").hostname
         reason = sentences.HOSTS.get(error, sentences.NOT_THE_CRM).format(host=host, crm=crm.title)
         return FieldError("/base_url", f"{reason} Check the address.")
-    if error == "unauthorized":
+    if error == NOT_ACCEPTED:
         return FieldError("/token", f"{crm.title} does not accept the token. Copy {crm.key_name} again.")
     if error == "forbidden":
         return FieldError("/token", f"The token lacks a permission in {crm.title}. {crm.key_help}")

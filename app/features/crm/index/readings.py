@@ -27,6 +27,7 @@ from app.engine.work.turns import Turn as WorkTurn
 from app.features.crm import connections
 from app.features.crm.connections import READING, ConnectionStatus, Credentials, CrmConnection
 from app.features.crm.index import crm_index
+from app.features.crm.vendors.errors import NOT_ACCEPTED
 from app.features.crm.vendors.reading import Page
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database import database_clock
@@ -44,7 +45,6 @@ MAX_RECORDS = 1_000_000
 """The records of one pass; the rest of a larger CRM is not read."""
 MAX_STAGES = 100
 RECORD_LIMIT = "record_limit"
-UNAUTHORIZED = "unauthorized"
 
 
 class CrmReading(Base):
@@ -152,7 +152,7 @@ def begin(session: Session, work_id: str, *, now: Moment) -> Turn | None:
         place=_place(reading),
         began=began,
         waits_for_pushes=_are_pushes_due(session, connection.id, at),
-        is_refused_again=reading.error == UNAUTHORIZED,
+        is_refused_again=reading.error == NOT_ACCEPTED,
         work=work,
     )
 
@@ -232,7 +232,7 @@ def refuse(session: Session, turn: Turn, *, now: Moment) -> None:
     """Have credentials checked that the CRM refused: pushes renew them, or ask to connect again."""
     connections.locked(session, turn.connection_id)  # first: the lock of `_held` would have to be raised
     connection, reading = _held(session, turn, now=now)
-    reading.error = UNAUTHORIZED
+    reading.error = NOT_ACCEPTED
     connections.have_checked(session, connection, now=database_clock.value(session, now))
     turns.end(session, turn.work)
 

@@ -11,7 +11,7 @@ from app.features.crm.turn.pace import Pace
 from app.features.crm.turn.reading import SHARE_BESIDE_PUSHES, THROTTLED_SECONDS, UNREACHABLE
 from app.features.crm.turn.transport import Transport
 from app.features.crm.turn.turn import MAX_THROTTLED_SECONDS, UNEXPECTED
-from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
+from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected, Throttled, Unreachable
 from app.features.crm.vendors.exchange import Request, Response
 from app.features.crm.vendors.members import NOT_OF_PEOPLE, WITHOUT_IDS, Members
 from app.features.crm.vendors.vendor import Crm
@@ -20,7 +20,7 @@ from app.infra.database.db import Database
 from app.infra.telemetry.log import log
 from workers.webhook_client import WebhookClient
 
-_UNAUTHORIZED, _NOT_FOUND = "unauthorized", "http_404"
+_NOT_FOUND = "http_404"
 
 
 class ListReading:
@@ -98,7 +98,7 @@ class ListReading:
         log.warning("crm refused its list", schedule=self._step.schedule_id, reason=reason)
         with self._database.transaction() as session:
             now = database_clock.now()
-            if reason == _UNAUTHORIZED:
+            if reason == NOT_ACCEPTED:
                 runs.have_checked(session, self._step, now=now)
             else:
                 runs.refuse(session, self._step, LIST_FORBIDDEN, now=now)

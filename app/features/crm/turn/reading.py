@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from app.features.crm.index import readings
-from app.features.crm.index.readings import INTERVAL, UNAUTHORIZED, Place, Turn
+from app.features.crm.index.readings import INTERVAL, Place, Turn
 from app.features.crm.turn import authorization
 from app.features.crm.turn.pace import Pace
 from app.features.crm.turn.transport import Transport
 from app.features.crm.turn.turn import MAX_THROTTLED_SECONDS, UNEXPECTED
-from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
+from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected, Throttled, Unreachable
 from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.vendor import Crm
 from app.infra.database import database_clock
@@ -69,10 +69,10 @@ class ReadingTurn:
                 place = readings.store(session, self._turn, page, now=database_clock.now())
             if not self._pace.may_go_on(self._transport.calls):
                 break
-        return place is None and self._is_ended()
+        return place is None and self._end_pass()
 
-    def _is_ended(self) -> bool:
-        """Delete what the CRM no longer has after a full pass; return whether the time was enough for it."""
+    def _end_pass(self) -> bool:
+        """Delete what the CRM no longer has after a full pass; return whether the pass is over."""
         if self._turn.place.since is not None:
             return True
         while True:
@@ -108,7 +108,7 @@ class ReadingTurn:
 
     def _refused(self, refusal: AccessRefused) -> None:
         log.warning("crm refused to be read", connection=self._turn.connection_id, reason=refusal.reason)
-        if refusal.reason != UNAUTHORIZED or self._turn.is_refused_again:
+        if refusal.reason != NOT_ACCEPTED or self._turn.is_refused_again:
             self._end(REFUSED, refusal.reason)
             return
         with self._database.transaction() as session:

@@ -14,7 +14,7 @@ from app.features.crm.pushes import PushOutcome
 from app.features.crm.turn import accounts, authorization, results
 from app.features.crm.turn.pushing import ContactPush
 from app.features.crm.turn.transport import Transport
-from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
+from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected, Throttled, Unreachable
 from app.features.crm.vendors.exchange import Request, Response
 from app.features.crm.vendors.vendor import Crm
 from app.infra.database import database_clock
@@ -33,7 +33,6 @@ MAX_THROTTLED_SECONDS = 86_400.0
 UNREACHABLE_SECONDS = 30.0
 CHECK_SECONDS = 300.0
 """The pause between checks of a CRM that has never answered: its address may be wrong."""
-UNAUTHORIZED = "unauthorized"
 UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 """What reading a response raises that is not as the CRM documents it."""
 
@@ -98,7 +97,7 @@ class CrmTurn:
         try:
             found = self._reading(lambda: self._crm.properties(self._send))
         except AccessRefused as refusal:
-            if refusal.reason == UNAUTHORIZED:
+            if refusal.reason == NOT_ACCEPTED:
                 raise
             return
         except (Rejected, Throttled, Unreachable):

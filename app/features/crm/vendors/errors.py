@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
+NOT_ACCEPTED = "unauthorized"
+"""The reason of an `AccessRefused` if the credentials are not accepted at all: no other request would be."""
+
 
 class Refusal(StrEnum):
     """Why a CRM refused the value of a property."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
-from app.features.crm.vendors.errors import AccessRefused, Rejected
+from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected
 from app.features.crm.vendors.exchange import text
 from app.features.crm.vendors.person import CrmField
 
@@ -19,8 +19,6 @@ COMPANIES_UNREADABLE = "companies_unreadable"
 UNREADABLE = MappingProxyType(
     {RecordKind.CONTACT: "contacts_unreadable", RecordKind.LEAD: "leads_unreadable"}
 )
-UNAUTHORIZED = "unauthorized"
-"""The reason of a refusal of the credentials, which no other request would escape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +45,7 @@ def optional(call: Callable[[], T], otherwise: T, note: str) -> tuple[T, tuple[s
     try:
         return call(), ()
     except (AccessRefused, Rejected) as refusal:
-        if refusal.reason == UNAUTHORIZED:
+        if refusal.reason == NOT_ACCEPTED:
             raise
         return otherwise, (note,)
 

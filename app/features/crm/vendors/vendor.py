@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
-from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
+from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected, Throttled, Unreachable
 from app.features.crm.vendors.exchange import (
     FORBIDDEN,
     NO_CONTENT,
@@ -272,7 +272,7 @@ class Crm:
                 raise Unreachable("unexpected_response")  # not JSON: a page, or another server
             return response
         if response.status == UNAUTHORIZED:
-            raise AccessRefused("unauthorized")
+            raise AccessRefused(NOT_ACCEPTED)
         if response.status == FORBIDDEN:
             raise AccessRefused("forbidden")
         if response.status == TOO_MANY:

@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.features.crm.vendors.errors import AccessRefused, Rejected
+from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected
 from app.features.crm.vendors.exchange import Request, Response, text
 from app.features.crm.vendors.salesforce import soql
 
 RECORD_TYPE = "RecordTypeId"
 API = "/services/data/v62.0"
 MAX_ROWS = 100
-UNAUTHORIZED = "unauthorized"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class Org:
         except Rejected:
             return {}
         except AccessRefused as refusal:
-            if refusal.reason == UNAUTHORIZED:
+            if refusal.reason == NOT_ACCEPTED:
                 raise
             return {}
         types = _record_types(response.object)

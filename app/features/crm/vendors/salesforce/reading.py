@@ -14,13 +14,13 @@ from datetime import datetime
 from typing import Any
 
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
-from app.features.crm.vendors.errors import AccessRefused, Rejected, Unreachable
+from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected, Unreachable
 from app.features.crm.vendors.exchange import moment, text
 from app.features.crm.vendors.person import CrmField
 from app.features.crm.vendors.reading import UNREADABLE, Page, chosen, full_name
 from app.features.crm.vendors.salesforce import soql
 from app.features.crm.vendors.salesforce.layouts import CONTACT, LEAD, emails, layout, visible
-from app.features.crm.vendors.salesforce.org import UNAUTHORIZED, Org
+from app.features.crm.vendors.salesforce.org import Org
 
 PAGE_SIZE = 200
 _CHANGED_AT = "SystemModstamp"
@@ -52,7 +52,7 @@ def page(org: Org, mapping: Mapping[str, str], since: datetime | None, position:
             order="Id" if since is None else f"{_CHANGED_AT}, Id",
         )
     except (AccessRefused, Rejected) as refusal:
-        if refusal.reason == UNAUTHORIZED:
+        if refusal.reason == NOT_ACCEPTED:
             raise
         if "is_alone" in place:
             raise Rejected(refusal.reason) from None  # so that the next pass begins with the contacts

@@ -23,13 +23,12 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
-from app.features.crm.vendors.errors import AccessRefused, Rejected, Unreachable
+from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected, Unreachable
 from app.features.crm.vendors.exchange import moment, text
 from app.features.crm.vendors.person import CrmField
 from app.features.crm.vendors.reading import (
     COMPANIES_UNREADABLE,
     OWNERS_UNREADABLE,
-    UNAUTHORIZED,
     Page,
     chosen,
     full_name,
@@ -101,7 +100,7 @@ def _refused(refusal: AccessRefused | Rejected, fields: Sequence[str]) -> list[s
     if isinstance(refusal, Rejected):
         named = [name for name in fields if not refusal.refused.keys().isdisjoint(name.split("."))]
         return [name for name in named if name not in _FIELDS] or named
-    if refusal.reason == UNAUTHORIZED:
+    if refusal.reason == NOT_ACCEPTED:
         return []
     return _under(_OWNER, fields) or _under(_COMPANY, fields)
 

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
-from app.features.crm.vendors.errors import AccessRefused, Rejected, Unreachable
+from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected, Unreachable
 from app.features.crm.vendors.exchange import moment, text
 from app.features.crm.vendors.person import CrmField
 from app.features.crm.vendors.reading import UNREADABLE, Page, chosen, full_name
@@ -25,7 +25,6 @@ from app.features.crm.vendors.zoho.records import ACCOUNT, CONTACTS, EMAILS, LEA
 
 PAGE_SIZE = 200
 _KINDS = {CONTACTS: RecordKind.CONTACT, LEADS: RecordKind.LEAD}
-_UNAUTHORIZED = "unauthorized"
 _SECOND = timedelta(seconds=1)
 _CHANGED_AT, _OWNER, _CONVERTED, _STATUS = "Modified_Time", "Owner", "Converted__s", "Lead_Status"
 _NAMES = ("First_Name", "Last_Name")
@@ -54,7 +53,7 @@ def page(listed: List, mapping: Mapping[str, str], since: datetime | None, posit
         rows, info = listed(module, _query(mapping, place, is_full=since is None), _headers(start))
     except (AccessRefused, Rejected) as refusal:
         is_later = "from" in place or "token" in place
-        if refusal.reason == _UNAUTHORIZED or (is_later and isinstance(refusal, Rejected)):
+        if refusal.reason == NOT_ACCEPTED or (is_later and isinstance(refusal, Rejected)):
             raise
         if "is_alone" in place:
             raise Rejected(refusal.reason) from None  # so that the next pass begins with the contacts
