@@ -107,7 +107,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
             if str(case.body.get(name, "")).lower().startswith("https:"):
                 case.body[name] = WEBHOOK_URL
     for name, value in list(case.path_parameters.items()):
-        if value in REPLACEMENTS:
+        if isinstance(value, str) and value in REPLACEMENTS:  # arrays and objects are generated, too
             case.path_parameters |= REPLACEMENTS[value](name, _sign_in_again())
 
 
