@@ -127,6 +127,8 @@ class Provider(Protocol):
     fields: ClassVar[frozenset[ProviderField]]
     guesses: ClassVar[bool]
     """Whether its values are guesses; its miss is then not a definitive answer."""
+    takes_member_ids: ClassVar[bool]
+    """Whether, by its documentation, a profile URL may have a member's id of Sales Navigator or Recruiter."""
     terms: Terms
 
     def __init__(self, access: ProviderSettings, /) -> None:

@@ -39,6 +39,7 @@ class Mx:
     name: ClassVar[str] = "mx"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.VERIFICATION})
     guesses: ClassVar[bool] = False
+    takes_member_ids: ClassVar[bool] = False
 
     def __init__(
         self,

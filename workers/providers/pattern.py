@@ -24,6 +24,7 @@ class Pattern:
     name: ClassVar[str] = "pattern"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL})
     guesses: ClassVar[bool] = True
+    takes_member_ids: ClassVar[bool] = False
 
     def __init__(self, _access: ProviderSettings) -> None:
         self.terms = FREE

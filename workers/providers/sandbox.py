@@ -41,6 +41,7 @@ class Sandbox:
     name: ClassVar[str] = "sandbox"
     fields: ClassVar[frozenset[ProviderField]] = frozenset(ProviderField) - {ProviderField.VERIFICATION}
     guesses: ClassVar[bool] = False
+    takes_member_ids: ClassVar[bool] = True
 
     def __init__(self, _access: ProviderSettings) -> None:
         self.terms = FREE

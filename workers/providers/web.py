@@ -91,6 +91,7 @@ class Vendor:
     base_url: ClassVar[str]
     fields: ClassVar[frozenset[ProviderField]]
     guesses: ClassVar[bool] = False
+    takes_member_ids: ClassVar[bool] = False
     default_terms: ClassVar[Terms]
     needs_key: ClassVar[bool] = True
 

@@ -85,6 +85,8 @@ class CallGateway(Protocol):
 
 def call_provider(provider: Provider, request: ProviderRequest, gateway: CallGateway) -> CallResult | Pending:
     """Call one provider if it supports the request and the gateway permits it."""
+    subject = request.subject.as_sent(with_member_id=provider.takes_member_ids)
+    request = replace(request, subject=subject)
     refusal = provider.unavailability(request)
     if refusal is not None:
         return CallResult(ProviderResponse(outcome=refusal), clock.now(), is_refusal=True)

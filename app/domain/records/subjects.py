@@ -6,9 +6,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from app.domain.errors import InsufficientIdentifiers, InvalidValue
+from app.domain.normal.names import names
 from app.domain.normal.names.generations import generation_of
 from app.domain.normal.names.name_keys import person_key
+from app.domain.normal.names.name_lexicon import is_initials
 from app.domain.normal.names.name_parts import name_of_parts, plain_full_name
+from app.domain.normal.profiles.member_ids import is_member_url
 
 EXACT = ("linkedin_url", "email", "phone")
 """The fields that each identify one person on their own."""
@@ -60,6 +63,38 @@ class Subject:
         except InvalidValue:
             first = last = None
         return replace(self, full_name=full, first_name=first, last_name=last)
+
+    def without_member_id(self) -> Self:
+        """Return the subject without the id of a member, if a provider knows the person without it.
+
+        Few providers know these ids (`Provider.takes_member_ids`), and none leads to another identifier.
+        """
+        if self.linkedin_url is None or not is_member_url(self.linkedin_url):
+            return self
+        plain = replace(self, linkedin_url=None)
+        return plain if replace(plain, contact_id=None).is_identified else self
+
+    def as_sent(self, *, with_member_id: bool) -> Self:
+        """Return what a provider is asked by: a member's id only if it takes one, and no hidden family name.
+
+        Pages show people whom the user is not connected with as Ada L.: with the company alone, a provider
+        would return any Ada whose family name begins with L.
+        """
+        sent = self
+        if not with_member_id and self.linkedin_url and is_member_url(self.linkedin_url):
+            sent = replace(sent, linkedin_url=None)
+        if self._hides_family_name and not (sent.linkedin_url or sent.email or sent.phone):
+            sent = replace(sent, full_name=None, first_name=None, last_name=None)
+        return sent
+
+    @property
+    def _hides_family_name(self) -> bool:
+        if self.last_name:
+            return is_initials(self.last_name)
+        try:
+            return bool(self.full_name) and is_initials(names.parse_name(str(self.full_name)).last)
+        except InvalidValue:
+            return False
 
     @property
     def has_exact_key(self) -> bool:

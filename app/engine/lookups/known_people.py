@@ -209,7 +209,7 @@ def _assess(
         provider_subject = _stored_facts(subject, contact, match, stored.data)
     return KnownPerson(
         provided=subject,
-        subject=provider_subject,
+        subject=provider_subject.without_member_id(),
         contact=contact,
         suppressed=stored.suppressed,
         owned=stored.owned,

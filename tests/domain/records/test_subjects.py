@@ -144,3 +144,63 @@ def test_names_are_plain_and_those_of_no_person_left_out(
     given: dict[str, str], plain: dict[str, str]
 ) -> None:
     assert Subject(**given).with_plain_names().as_dict() == plain
+
+
+MEMBER = "https://www.linkedin.com/in/ACwAAAbCdEfGhIjK"
+CHOSEN = "https://www.linkedin.com/in/ada-lovelace"
+ADA = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"linkedin_url": MEMBER, **ADA}, ADA),
+        ({"linkedin_url": MEMBER, "email": "ada@acme.com"}, {"email": "ada@acme.com"}),
+        ({"linkedin_url": MEMBER}, {"linkedin_url": MEMBER}),
+        ({"linkedin_url": MEMBER, "contact_id": "con_1"}, {"linkedin_url": MEMBER, "contact_id": "con_1"}),
+        ({"linkedin_url": CHOSEN, **ADA}, {"linkedin_url": CHOSEN, **ADA}),
+        (ADA, ADA),
+    ],
+)
+def test_a_member_id_is_left_out_where_the_person_is_identified_without_it(
+    given: dict[str, str], kept: dict[str, str]
+) -> None:
+    assert Subject(**given).without_member_id() == Subject(**kept)
+
+
+def test_a_member_id_is_sent_only_to_providers_that_take_one() -> None:
+    subject = Subject(linkedin_url=MEMBER)
+
+    assert subject.as_sent(with_member_id=True) == subject
+    assert subject.as_sent(with_member_id=False) == Subject()
+    assert Subject(linkedin_url=CHOSEN).as_sent(with_member_id=False) == Subject(linkedin_url=CHOSEN)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        {"full_name": "Ada L."},
+        {"full_name": "Ada L"},
+        {"full_name": "María José G."},
+        {"first_name": "Ada", "last_name": "L."},
+    ],
+)
+def test_a_hidden_family_name_is_not_sent_with_the_company_alone(name: dict[str, str]) -> None:
+    subject = Subject(**name, company_domain="acme.com")
+
+    assert subject.as_sent(with_member_id=False) == Subject(company_domain="acme.com")
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        Subject(full_name="Ada L.", company_domain="acme.com", linkedin_url=CHOSEN),
+        Subject(full_name="Ada L.", email="ada@acme.com"),
+        Subject(full_name="Ada L.", phone="+442079460123"),
+        Subject(full_name="A. Lovelace", company_domain="acme.com"),
+        Subject(full_name="Unknown", company_domain="acme.com"),
+        Subject(company_domain="acme.com"),
+    ],
+)
+def test_other_names_are_sent(subject: Subject) -> None:
+    assert subject.as_sent(with_member_id=False) == subject

@@ -38,6 +38,7 @@ class FakeProvider:
     reply: Reply
     name: str = "one"
     guesses: bool = False
+    takes_member_ids: bool = False
     unavailable: TraceOutcome | None = None
     terms: Terms = FREE
     requests: list[ProviderRequest] = field(default_factory=list)

@@ -41,6 +41,7 @@ class NewProvider:
     name: ClassVar[str] = "new_provider"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL})
     guesses: ClassVar[bool] = False
+    takes_member_ids: ClassVar[bool] = False
     slow: ClassVar[int] = 0
 
     def __init__(self, access: ProviderSettings) -> None:

@@ -25,6 +25,7 @@ class StubProvider:
     name: ClassVar[str]
     fields: ClassVar[frozenset[ProviderField]] = BOTH
     guesses: ClassVar[bool] = False
+    takes_member_ids: ClassVar[bool] = False
     price: ClassVar[float] = 1.0
 
     def __init__(self, access: ProviderSettings) -> None:

@@ -609,3 +609,15 @@ def test_a_fraction_of_a_credit_is_traced_as_a_fraction() -> None:
     result = run(FakeProvider(hit(email(), cost=0.25)))
 
     assert result.trace[0]["cost"] == 0.25
+
+
+def test_a_provider_is_asked_without_what_it_cannot_know() -> None:
+    member = "https://www.linkedin.com/in/ACwAAAbCdEfGhIjK"
+    other, one = replying(TraceOutcome.MISS), replying(TraceOutcome.MISS, reason="again")
+    one.takes_member_ids = True
+    asked = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(linkedin_url=member), types=("work",))
+
+    waterfall.run(asked, (other, one), good, gateway=AllowAllGateway(), verifiers=())  # type: ignore[arg-type]  # a fake's names are not class variables
+
+    assert [request.subject for request in other.requests] == [Subject()]
+    assert [request.subject for request in one.requests] == [Subject(linkedin_url=member)]

@@ -101,6 +101,7 @@ def _provider_class(spec: ProviderSpec, variables: Mapping[str, str]) -> type[Co
         "name": spec.name,
         "base_url": spec.url,
         "fields": frozenset(spec.endpoints),
+        "takes_member_ids": spec.member_ids,
         "default_terms": terms,
         "needs_key": spec.key_header is not None,
         "spec": spec,

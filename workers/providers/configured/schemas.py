@@ -75,7 +75,10 @@ class EndpointSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSpec:
-    """One provider of the file; `check` is a path that requires valid credentials."""
+    """One provider of the file; `check` is a path that requires valid credentials.
+
+    `member_ids` is whether a profile URL that it is sent may have a member's id.
+    """
 
     name: str
     url: str
@@ -86,6 +89,7 @@ class ProviderSpec:
     credit_price: float
     daily_budget: float | None
     check: str | None
+    member_ids: bool
     endpoints: Mapping[ProviderField, EndpointSpec]
 
     @property
@@ -169,6 +173,7 @@ class ProviderSchema(Schema):
     credit_price = fields.Float(load_default=1.0, validate=AMOUNT)
     daily_budget = fields.Float(load_default=None, validate=AMOUNT)
     check = fields.String(load_default=None, validate=is_path)
+    member_ids = fields.Boolean(load_default=False, truthy={True}, falsy={False})
     email = fields.Nested(_endpoint_schema(ProviderField.EMAIL))
     phone = fields.Nested(_endpoint_schema(ProviderField.PHONE))
     person = fields.Nested(_endpoint_schema(ProviderField.PERSON))
