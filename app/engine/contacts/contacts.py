@@ -47,6 +47,8 @@ _HAS_MEMBER_URL = text("member_url IS NOT NULL")
 class Contact(Base):
     """A person. `name_key` is the normalised full name, and `last_key` the last name in Latin letters.
 
+    `title_terms` are the terms of the title (`title_words`), null if it has none.
+
     `linkedin_shared` states that lists have the profile for other people, too, so that it identifies none.
 
     `linkedin_url` is the profile with the chosen name or, until that is known, with an id of the member;
@@ -87,6 +89,7 @@ class Contact(Base):
     name_key: Mapped[str | None]
     last_key: Mapped[str | None]
     title: Mapped[str | None]
+    title_terms: Mapped[str | None]
     seniority: Mapped[str | None]
     department: Mapped[str | None]
     linkedin_url: Mapped[str | None] = mapped_column(unique=True)

@@ -125,10 +125,11 @@ def _set(contact: Contact, name: str, value: str | None, now: datetime) -> bool:
     if name == "full_name" and value is not None:
         parsed = parse_name(value)
         contact.full_name, contact.first_name, contact.last_name = value, parsed.first, parsed.last
-        keys = keys_of({"full_name": value, "first_name": contact.first_name, "last_name": contact.last_name})
-        contact.name_key, contact.last_key = keys["name_key"], keys["last_key"]
     else:
         setattr(contact, stored[0], value)
+    keys = keys_of({key: getattr(contact, key) for key in ("full_name", "first_name", "last_name", "title")})
+    for key, of_row in keys.items():
+        setattr(contact, key, of_row)
     stamp = {"source": PERSON, "at": sortable(now)}
     contact.provenance = contact.provenance | dict.fromkeys(stored, stamp)
     return True

@@ -385,6 +385,7 @@ def _create_contacts() -> None:
         sa.Column("name_key", sa.String()),
         sa.Column("last_key", sa.String()),
         sa.Column("title", sa.String()),
+        sa.Column("title_terms", sa.String()),
         sa.Column("seniority", sa.String()),
         sa.Column("department", sa.String()),
         sa.Column("linkedin_url", sa.String()),

@@ -11,6 +11,7 @@ from app.domain.normal.companies import company_domains, company_names, employer
 from app.domain.normal.names import name_keys, names, nicknames
 from app.domain.normal.phones import phones
 from app.domain.normal.profiles import profiles
+from app.domain.normal.texts import title_words
 from app.domain.records import company_identity
 from app.domain.records.similarity import company_similarity, name_similarity
 
@@ -53,6 +54,8 @@ TAKE_ANY_TEXT: list[Callable[[str], object]] = [
     lambda text: patterns.simple_form_of(text, names.PersonName(text, text, text)),
     lambda text: patterns.spelling_shares(text, names.PersonName("a", "b", "a b"), spelling.odds({}, text)),
     lambda text: patterns.candidates(names.parse_name(text), text, [patterns.PatternStat(text, 1)]),
+    title_words.title_terms,
+    title_words.searched_words,
     masks.mask_email,
     masks.mask_phone,
     hashes.website_hash,

@@ -15,6 +15,7 @@ from app.domain.normal import hashes
 from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.names import name_keys, names
 from app.domain.normal.names.latin_names import family_key
+from app.domain.normal.texts.title_words import title_terms
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
@@ -83,6 +84,7 @@ def a_contact(
     } | changes
     contact = Contact(
         id=new_id("con"),
+        title_terms=title_terms(values["title"] or ""),
         company_id=company.id if company else None,
         provenance={},
         updated_at=NOW,

@@ -100,6 +100,11 @@ def phone_type(text: str) -> str | None:
     return _LISTS["phone"].get(fold(text))
 
 
+def departments() -> Mapping[str, str]:
+    """Return the departments by their words."""
+    return _LISTS["department"]
+
+
 def phone_types() -> Mapping[str, str]:
     """Return the types of phone numbers by their labels."""
     return _LISTS["phone"]

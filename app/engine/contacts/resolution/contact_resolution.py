@@ -12,6 +12,7 @@ from sqlalchemy import FromClause
 from app.domain.findings import PERSON_FIELDS, FoundContact, Source, SourceKind
 from app.domain.normal.names.latin_names import family_key
 from app.domain.normal.names.name_keys import person_key
+from app.domain.normal.texts.title_words import title_terms
 from app.domain.records.merging import Change, initial_provenance, merge, value_time
 from app.domain.records.profile_links import linked, urls_of
 from app.engine.contacts.bulk import new_ids
@@ -35,6 +36,7 @@ UPDATED_COLUMNS = (
     "linkedin_shared",
     "name_key",
     "last_key",
+    "title_terms",
     "company_id",
     "provenance",
     "updated_at",
@@ -169,9 +171,10 @@ class ContactResolver:
 
 
 def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the keys by which the person is found: of the full name, and of the family name."""
-    full = row["full_name"]
+    """Return what the person is found by: keys of the full name and of the family name, and of the title."""
+    full, title = row["full_name"], row["title"]
     return {
         "name_key": person_key(full) if full else None,
         "last_key": family_key(row["last_name"], full) if full else None,
+        "title_terms": title_terms(title) if title else None,
     }
