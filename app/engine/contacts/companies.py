@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Index, String
+from sqlalchemy import Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.findings import FoundCompany
@@ -33,7 +33,10 @@ class Company(Base):
     """
 
     __tablename__ = "companies"
-    __table_args__ = (Index("ix_companies_name_key", "name_key"),)
+    __table_args__ = (
+        Index("ix_companies_name_key", "name_key"),
+        Index("ix_companies_industry", text("lower(industry)"), "headcount"),
+    )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     name: Mapped[str | None]

@@ -34,6 +34,7 @@ from app.engine.contacts.phones import Numbers, PhoneEntry
 from app.engine.contacts.resolution.contact_index import name_of
 from app.engine.contacts.resolution.contact_resolution import UPDATED_COLUMNS, ContactResolver
 from app.engine.contacts.saved import saved_profile_urls
+from app.engine.contacts.search_terms import TERMS_SQL
 from app.engine.contacts.seniorities import RANK_SQL
 from app.engine.contacts.stored_rows import StoredContact
 from app.infra.database.bulk_statements import insert_all
@@ -80,6 +81,7 @@ class Contact(Base):
             sqlite_where=_HAS_MEMBER_URL,
             postgresql_where=_HAS_MEMBER_URL,
         ),
+        Index("ix_contacts_search", text(f"({TERMS_SQL})"), postgresql_using="gin").ddl_if("postgresql"),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)

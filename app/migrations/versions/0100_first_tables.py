@@ -26,6 +26,20 @@ RANK = sa.text(
     " WHEN 'vp' THEN 4 WHEN 'head' THEN 5 WHEN 'director' THEN 6 WHEN 'manager' THEN 7 WHEN 'senior' THEN 8"
     " WHEN 'entry' THEN 9 WHEN 'intern' THEN 10 ELSE 11 END)"
 )
+SEARCH_TERMS = sa.text(
+    """(
+    array_to_tsvector(string_to_array(btrim(coalesce(title_terms, '')), ' ') || ARRAY[
+        'k:' || coalesce(company_id, ''),
+        'c:' || "left"(coalesce(country, ''), 40),
+        's:' || "left"(coalesce(seniority, ''), 40),
+        'd:' || "left"(coalesce(department, ''), 40),
+        'cs:' || "left"(coalesce(country, ''), 40) || '/' || "left"(coalesce(seniority, ''), 40),
+        'cd:' || "left"(coalesce(country, ''), 40) || '/' || "left"(coalesce(department, ''), 40),
+        'sd:' || "left"(coalesce(seniority, ''), 40) || '/' || "left"(coalesce(department, ''), 40),
+        'csd:' || "left"(coalesce(country, ''), 40) || '/' || "left"(coalesce(seniority, ''), 40)
+            || '/' || "left"(coalesce(department, ''), 40)
+    ]))"""
+)
 
 _REVEAL = """
     INSERT INTO audit_log_pending (occurred_at, actor_kind, actor_id, action, object_id, workspace_id,
@@ -325,6 +339,7 @@ def _create_contacts() -> None:
         sa.UniqueConstraint("linkedin_url", name=op.f("uq_companies_linkedin_url")),
     )
     op.create_index("ix_companies_name_key", "companies", ["name_key"])
+    op.create_index("ix_companies_industry", "companies", [sa.text("lower(industry)"), "headcount"])
 
     op.create_table(
         "suppressions",
@@ -412,6 +427,8 @@ def _create_contacts() -> None:
     op.create_index(
         "ix_contacts_member_url", "contacts", ["member_url"], unique=True, **_where("member_url IS NOT NULL")
     )
+    if op.get_bind().dialect.name == "postgresql":
+        op.create_index("ix_contacts_search", "contacts", [SEARCH_TERMS], postgresql_using="gin")
     op.create_index(
         "ix_contacts_unnotified", "contacts", ["created_at", "id"], **_where("notified_at IS NULL")
     )

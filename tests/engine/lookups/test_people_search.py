@@ -20,7 +20,7 @@ from stored_support import (
 from app.domain.errors import InvalidValue
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.contacts import Contact
-from app.engine.lookups import people_search, profile_snapshots, representations
+from app.engine.lookups import people_finder, people_index, people_search, profile_snapshots, representations
 from app.engine.lookups.people_search import StoredPeople
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.infra.database.session import Session
@@ -110,7 +110,7 @@ def test_a_person_is_shown_masked_with_the_company_and_the_saved_profile(
 ) -> None:
     company = a_company(session)
     ada = a_contact(session, company, linkedin_url=ADA_URL, department="engineering")
-    an_email(session, ada, "ada@acme.com")
+    email = an_email(session, ada, "ada@acme.com")
     own(session, workspace_id, ada, "email")
     snapshot = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW, annotations={"list_name": "Prospects"})
     profile_snapshots.save(session, workspace_id=workspace_id, account_id="acc_x", snapshot=snapshot, now=NOW)
@@ -126,6 +126,7 @@ def test_a_person_is_shown_masked_with_the_company_and_the_saved_profile(
         "linkedin_url": ADA_URL,
         "location": {"city": "London", "country": "GB"},
         "company": representations.company_card(company),
+        "revealed": {"emails": [representations.email_object(email, primary=True)], "phones": []},
         "excluded": None,
     }
     assert person["saved"]["list"] == "Prospects"
@@ -165,7 +166,8 @@ def test_more_people_than_are_counted_are_at_least_so_many(
     session: Session, workspace_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a_team(session)
-    monkeypatch.setattr(people_search, "MAX_FOUND", 3)
+    for module in (people_finder, people_index):
+        monkeypatch.setattr(module, "MAX_FOUND", 3)
 
     found = find(session, workspace_id, limit=2)
     rest = find(session, workspace_id, limit=2, cursor=found.next_cursor)
