@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import select
 
@@ -24,6 +25,9 @@ _COMPANY = COLUMNS.index("company_id")
 _RANKS = {name: rank for rank, name in enumerate(SENIORITIES)}
 
 
+Position: TypeAlias = tuple[int, str, str]
+
+
 class Found(NamedTuple):
     """A person who meets the criteria: what the order and the counts depend on."""
 
@@ -36,9 +40,9 @@ class Found(NamedTuple):
     headcount: str | None
 
     @property
-    def position(self) -> tuple[int, str, str]:
-        """The place in the order of leads: the most senior first."""
-        return _RANKS.get(self.seniority or "", len(_RANKS)), self.last_key or "", self.id
+    def position(self) -> Position:
+        """The place in the order."""
+        return position(self.seniority, self.last_key, self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,13 @@ def find(session: Session, criteria: PeopleCriteria) -> Finding:
     rows = rows[:MAX_FOUND]
     fields = _fields_of_companies(session, {row[_COMPANY] for row in rows})
     people = [Found._make((*row[:_COMPANY], *fields.get(row[_COMPANY], (None, None)))) for row in rows]
-    people.sort(key=_position)
+    people.sort(key=attrgetter("position"))
     return Finding(people) if are_all else Finding(people, is_at_least=True, estimate=estimate)
 
 
-def _position(person: Found) -> tuple[int, str, str]:
-    return person.position
+def position(seniority: str | None, last_key: str | None, contact_id: str) -> Position:
+    """Return the place of a person in the order of leads: the most senior first."""
+    return _RANKS.get(seniority or "", len(_RANKS)), last_key or "", contact_id
 
 
 def _scan(session: Session, criteria: PeopleCriteria) -> tuple[Sequence[Sequence[Any]], bool, None]:

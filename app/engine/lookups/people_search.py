@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Select, and_, bindparam, select
 
+from app.domain.errors import InvalidValue
+from app.domain.ids import is_id
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
@@ -21,13 +23,13 @@ from app.engine.contacts.saved.saved_profiles import SavedProfile, SavedSummary
 from app.engine.contacts.stored_rows import CompanyCard
 from app.engine.contacts.suppressions.suppressions import Suppression
 from app.engine.lookups import contact_data, people_finder, representations
-from app.engine.lookups.company_people import PageCursor
 from app.engine.lookups.contact_data import ContactData
-from app.engine.lookups.people_finder import Found
+from app.engine.lookups.people_finder import Found, Position, position
 from app.infra.database.session import Session
 
 MAX_CHECKED = 500
 """Suppressed people are left out of the counts if at most so many are found."""
+NO_CURSOR = "Send next_cursor of the previous page. If its last person is gone, start with the first page."
 MAX_VALUES = 20
 """The values of each field that are counted, the most frequent ones."""
 COUNTED = ("seniority", "department", "country", "industry", "headcount")
@@ -79,15 +81,13 @@ def search(
     are marked, and nothing of them is available.
 
     Raises:
-        InvalidValue: the text is not a cursor.
+        InvalidValue: the text is not a cursor, or the last person of the previous page was erased.
 
     """
-    after = PageCursor.parse(cursor) if cursor else None
     finding = people_finder.find(session, criteria)
     found = finding.people
-    behind = [
-        one for one in found if after is None or one.position > (after.rank, after.name, after.contact_id)
-    ]
+    after = _position_of(session, cursor) if cursor else None
+    behind = [one for one in found if after is None or one.position > after]
     page, checked = behind[:limit], found if _must_check(session, found) else ()
     rows = _read(session, workspace_id, {one.id for one in (*page, *checked)})
     people = {id_: _Person._make(getattr(row, name) for name in _Person._fields) for id_, row in rows.items()}
@@ -95,15 +95,27 @@ def search(
     hidden = {id_ for id_, person in people.items() if data.is_suppressed(person)}
     hidden |= {one.id for one in (*page, *checked)} - people.keys()
     counted = [one for one in found if one.id not in hidden]
-    last = page[-1].position if len(behind) > limit else None
     return StoredPeople(
         people=[_public(rows[one.id], people[one.id], data, prices) for one in page if one.id not in hidden],
         total=len(counted),
         is_at_least=finding.is_at_least,
         estimate=finding.estimate,
         counts={name: _count(counted, name) for name in COUNTED},
-        next_cursor=PageCursor(*last).cursor() if last else None,
+        next_cursor=page[-1].id if len(behind) > limit else None,
     )
+
+
+def _position_of(session: Session, cursor: str) -> Position:
+    """Return the place of the last person of a page: a cursor is an id, so that no URL contains a name."""
+    columns = (Contact.seniority, Contact.last_key)
+    row = (
+        session.execute(select(*columns).where(Contact.id == cursor)).first()
+        if is_id(cursor, "con")
+        else None
+    )
+    if row is None:
+        raise InvalidValue(NO_CURSOR)
+    return position(row.seniority, row.last_key, cursor)
 
 
 def _must_check(session: Session, found: Sequence[Found]) -> bool:

@@ -18,6 +18,7 @@ from stored_support import (
 )
 
 from app.domain.errors import InvalidValue
+from app.domain.ids import EXAMPLES
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.contacts import Contact
 from app.engine.lookups import people_finder, people_index, people_search, profile_snapshots, representations
@@ -157,9 +158,23 @@ def test_pages_follow_one_another_until_the_last(session: Session, workspace_id:
     assert third.next_cursor is None
 
 
-def test_a_text_that_is_not_a_cursor_is_refused(session: Session, workspace_id: str) -> None:
+@pytest.mark.parametrize("cursor", ["nonsense", EXAMPLES["con"]])
+def test_a_text_that_is_not_a_cursor_is_refused(session: Session, workspace_id: str, cursor: str) -> None:
     with pytest.raises(InvalidValue):
-        find(session, workspace_id, cursor="nonsense")
+        find(session, workspace_id, cursor=cursor)
+
+
+def test_a_page_follows_a_person_who_no_longer_meets_the_criteria(
+    session: Session, workspace_id: str
+) -> None:
+    people = a_team(session)
+    first = find(session, workspace_id, limit=2, departments=("sales",))
+    people["Jean Bartik"].department = "legal"
+    session.flush()
+
+    second = find(session, workspace_id, limit=2, cursor=first.next_cursor, departments=("sales",))
+
+    assert (names(first), names(second)) == (["Grace Hopper", "Jean Bartik"], ["Kay Antonelli"])
 
 
 def test_more_people_than_are_counted_are_at_least_so_many(
