@@ -6,10 +6,10 @@ from typing import Any
 
 from apiflask import APIBlueprint, Schema
 from flask import Response
-from marshmallow import fields, validate
+from marshmallow import fields, post_load, validate
 
 from app.domain.callers import Scope
-from app.domain.errors import ContactNotFound, NotFound, ValidationFailed
+from app.domain.errors import ContactNotFound, NotAProfileUrl, NotFound, ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.engine.contacts.saved import contact_lists
 from app.features.lists import changes
@@ -17,9 +17,10 @@ from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
 from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import ResponseSchema, StrictSchema
+from app.web.schemas.fields import NestedObject, ResponseSchema, StrictSchema
 from app.web.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema, NamedListSchema
 from app.web.schemas.paging import page_size, split
+from app.web.schemas.saved_profile_schemas import ProfileSchema, snapshot_of
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
 
@@ -46,7 +47,10 @@ class ListsResponseSchema(ResponseSchema):
 
 
 class MembersSchema(StrictSchema):
-    """People to add to a list and to remove from it, by the id of the contact or of the saved profile."""
+    """People to add to a list and to remove from it, by the id of the contact or of the saved profile.
+
+    Those in `profiles` are saved first, as by `POST /api/ext/linkedin-save`, and then added.
+    """
 
     add = fields.List(
         fields.String(),
@@ -60,6 +64,19 @@ class MembersSchema(StrictSchema):
         validate=validate.Length(max=MAX_CHANGES),
         metadata={"example": []},
     )
+    profiles = fields.List(
+        NestedObject(ProfileSchema),
+        load_default=list,
+        validate=validate.Length(max=MAX_CHANGES),
+        metadata={
+            "example": [],
+            "description": "People to save and to add. Who is suppressed is neither saved nor added.",
+        },
+    )
+
+    @post_load
+    def _snapshots(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        return data | {"profiles": [snapshot_of(profile) for profile in data["profiles"]]}
 
 
 class MembersResponseSchema(ResponseSchema):
@@ -67,6 +84,10 @@ class MembersResponseSchema(ResponseSchema):
 
     added = fields.Integer(required=True, metadata={"example": 1, "description": "People new to the list."})
     removed = fields.Integer(required=True, metadata={"example": 0})
+    suppressed = fields.Integer(
+        required=True,
+        metadata={"example": 0, "description": "People of `profiles` who are suppressed, and left out."},
+    )
 
 
 KNOWN_LIST: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
@@ -132,7 +153,9 @@ def delete(list_id: str) -> Response:
 
 
 @blueprint.post("/api/lists/<list_id>/contacts")
-@Operation(errors=(NotFound, ContactNotFound), takes_idempotency_key=True, path_parameters=LIST_ID)
+@Operation(
+    errors=(NotFound, ContactNotFound, NotAProfileUrl), takes_idempotency_key=True, path_parameters=LIST_ID
+)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(MembersSchema, arg_name="body")
@@ -140,10 +163,9 @@ def delete(list_id: str) -> Response:
 def change_members(list_id: str, body: dict[str, Any]) -> Response:
     """Add people to a list and remove others, free of charge.
 
-    A stored contact that was not saved yet is saved by that. Repeating a change is harmless: nobody is on a
-    list twice.
+    A stored contact that was not saved yet is saved by that, and so is a profile in `profiles`. Repeating a
+    change is harmless: nobody is on a list twice.
     """
-    change, replayed = changes.change_members(list_id, add=body["add"], remove=body["remove"])
-    return json_response(
-        {"added": change.added, "removed": change.removed}, 200, REPLAYED if replayed else None
-    )
+    change = changes.change_members(list_id, **body)
+    counts = {"added": change.added, "removed": change.removed, "suppressed": change.suppressed}
+    return json_response(counts, 200, REPLAYED if change.replayed else None)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from app.domain.errors import PersonSuppressed
 from app.engine.contacts.saved import contact_lists
+from app.engine.lookups import profile_snapshots
+from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.owned import owned_edits
-from app.engine.owned.owned_edits import ListChange
+from app.engine.owned.owned_edits import Edit, ListChange
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.web import admission
 from app.web.bodies.idempotency_header import begin, finish, is_replay
 from app.web.owned import owned_changes
@@ -63,16 +68,51 @@ def delete(list_id: str) -> None:
         contact_lists.remove(session, caller().workspace_id, list_id)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembersChange:
+    """How many people were new to a list, removed from it, and left out because they are suppressed."""
+
+    added: int = 0
+    removed: int = 0
+    suppressed: int = 0
+    replayed: bool = False
+
+
 def change_members(
-    list_id: str, *, add: Collection[str] = (), remove: Collection[str] = ()
-) -> tuple[ListChange, bool]:
-    """Add people to a list and remove others; return the change, and whether the request is a replay."""
+    list_id: str,
+    *,
+    add: Collection[str] = (),
+    remove: Collection[str] = (),
+    profiles: Sequence[ProfileSnapshot] = (),
+) -> MembersChange:
+    """Add people to a list, by id or by the profiles that are saved for it, and remove others."""
+    workspace_id = caller().workspace_id
     with admission.transaction() as session:
         now = database_clock.value(session)
-        if is_replay(session, list_id, now=now):
-            return ListChange(contact_lists.get(session, caller().workspace_id, list_id), 0, 0), True
+        replayed = is_replay(session, list_id, now=now)
+        contact_lists.get(session, workspace_id, list_id)
+        if replayed:
+            return MembersChange(replayed=True)
         edit = owned_changes.edit(now)
-        return owned_edits.change_list(session, edit, list_id, add=add, remove=remove), False
+        saved = _save(session, edit, profiles)
+        change = owned_edits.change_list(session, edit, list_id, add=[*add, *saved], remove=remove)
+    return MembersChange(added=change.added, removed=change.removed, suppressed=len(profiles) - len(saved))
+
+
+def _save(session: Session, edit: Edit, profiles: Sequence[ProfileSnapshot]) -> list[str]:
+    """Save the profiles of people who are not suppressed; return the ids of the saved people."""
+    saved = []
+    for snapshot in profiles:
+        with suppress(PersonSuppressed):  # raised before anything is written
+            result = profile_snapshots.save(
+                session,
+                workspace_id=edit.workspace_id,
+                account_id=edit.account_id,
+                snapshot=snapshot,
+                now=edit.now,
+            )
+            saved.append(result.profile.id)
+    return saved
 
 
 def add_to_named(name: str, people: Collection[str]) -> ListChange:

@@ -63,10 +63,10 @@ def add() -> Response:
         flash(f"The name of the list is not accepted. {invalid.messages['name']}", "failure")
         return go_to_path(back)
     if named:
-        change = changes.add_to_named(named, chosen)
+        added = changes.add_to_named(named, chosen).added
     else:
-        change, _ = changes.change_members(forms.text("list_id"), add=chosen)
-    flash(_sentence(change.added, "added to the list", len(chosen) - change.added), "success")
+        added = changes.change_members(forms.text("list_id"), add=chosen).added
+    flash(_sentence(added, "added to the list", len(chosen) - added), "success")
     return go_to_path(back)
 
 
@@ -84,7 +84,7 @@ def one(list_id: str) -> Response:
 def remove(list_id: str) -> Response:
     """Remove the marked contacts from the list; they stay saved."""
     chosen = request.form.getlist("contact")[:ROWS]
-    change, _ = changes.change_members(list_id, remove=chosen)
+    change = changes.change_members(list_id, remove=chosen)
     flash(_sentence(change.removed, "removed from the list", 0), "success")
     return go_to_path(local_path(forms.text("next") or f"/lists/{list_id}"))
 

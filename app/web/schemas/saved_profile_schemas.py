@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -73,15 +74,20 @@ class LinkedinSaveSchema(StrictSchema):
 
     @post_load
     def _snapshot(self, data: dict[str, Any], **_options: Any) -> ProfileSnapshot:
-        profile: dict[str, Any] = data["profile"]
-        profile["full_name"] = Subject(full_name=profile.get("full_name")).with_plain_names().full_name
-        company: dict[str, Any] = profile.pop("company", None) or {}
         annotations = {name: data[key] for key, name in profile_snapshots.ANNOTATIONS.items() if key in data}
         if "tags" in annotations:
             annotations["tags"] = list(dict.fromkeys(annotations["tags"] or ()))
-        return ProfileSnapshot(
-            linkedin_url=profile.pop("linkedin_url"),
-            captured_at=data.get("captured_at"),
-            fields=profile | {f"company_{name}": value for name, value in company.items()},
-            annotations=annotations,
-        )
+        snapshot = snapshot_of(data["profile"])
+        return replace(snapshot, captured_at=data.get("captured_at"), annotations=annotations)
+
+
+def snapshot_of(profile: dict[str, Any]) -> ProfileSnapshot:
+    """Return the snapshot of a loaded profile, without annotations."""
+    name = Subject(full_name=profile.get("full_name")).with_plain_names().full_name
+    company: dict[str, Any] = profile.get("company") or {}
+    plain = {key: value for key, value in profile.items() if key not in {"linkedin_url", "company"}}
+    return ProfileSnapshot(
+        linkedin_url=profile["linkedin_url"],
+        captured_at=None,
+        fields=plain | {"full_name": name} | {f"company_{key}": value for key, value in company.items()},
+    )

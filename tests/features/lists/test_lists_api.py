@@ -72,7 +72,7 @@ def test_a_replayed_change_changes_nothing(user: SignedInUser) -> None:
 
     assert {response.headers["Idempotent-Replay"] for response in (renamed, added)} == {"true"}
     assert renamed.get_json()["name"] == "Warm"
-    assert added.get_json() == {"added": 0, "removed": 0}
+    assert added.get_json() == {"added": 0, "removed": 0, "suppressed": 0}
     assert lists(user) == [("Warm", 0)]
 
 
@@ -99,8 +99,8 @@ def test_a_stored_contact_is_saved_by_adding_it_to_a_list(
     again = post(user, f"/api/lists/{list_id}/contacts", {"add": [contact_id]})
 
     assert (change.get_json(), again.get_json()) == (
-        {"added": 1, "removed": 0},
-        {"added": 0, "removed": 0},
+        {"added": 1, "removed": 0, "suppressed": 0},
+        {"added": 0, "removed": 0, "suppressed": 0},
     )
     assert on_list(user, "Hot") == on_list(user, list_id) == [contact_id]
 
@@ -112,7 +112,7 @@ def test_a_contact_may_be_on_several_lists_and_leaves_one(user: SignedInUser) ->
 
     change = post(user, f"/api/lists/{create(user, 'Hot')}/contacts", {"remove": [contact_id]})
 
-    assert change.get_json() == {"added": 0, "removed": 1}
+    assert change.get_json() == {"added": 0, "removed": 1, "suppressed": 0}
     assert lists(user) == [("Cold", 1), ("Hot", 0)]
     assert on_list(user, "Cold") == [contact_id]
 
@@ -185,3 +185,50 @@ def test_a_suppressed_person_is_as_unknown(user: SignedInUser) -> None:
     response = post(user, f"/api/lists/{create(user)}/contacts", {"add": [contact_id]})
 
     assert response.get_json()["code"] == "contact_not_found"
+
+
+BOB_URL = "https://www.linkedin.com/in/bob-babbage"
+LEAD_URL = "https://www.linkedin.com/sales/lead/ACwAAAbcdEFGhijk,NAME_SEARCH,x1"
+
+
+def test_profiles_are_saved_and_added_in_one_request(user: SignedInUser) -> None:
+    list_id, contact_id = create(user), a_stored_contact(user, linkedin_url=ADA_URL)
+    save(user, list="Cold", note="Met in May.")
+    bob = {"linkedin_url": BOB_URL, "full_name": "Bob Babbage", "company": {"name": "Acme Engines"}}
+    body = {"profiles": [{"linkedin_url": ADA_URL}, bob, {"linkedin_url": LEAD_URL}], "add": [contact_id]}
+
+    change = post(user, f"/api/lists/{list_id}/contacts", body)
+    again = post(user, f"/api/lists/{list_id}/contacts", body)
+
+    assert change.get_json() == {"added": 3, "removed": 0, "suppressed": 0}
+    assert again.get_json() == {"added": 0, "removed": 0, "suppressed": 0}
+    found = user.client.get("/api/contacts?list=Hot", headers=user.headers).get_json()["contacts"]
+    assert {row["full_name"] for row in found} == {"Ada Lovelace", "Bob Babbage", None}
+    assert lists(user) == [("Cold", 1), ("Hot", 3)]
+
+
+def test_a_suppressed_person_of_several_is_left_out(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        suppress(session, "linkedin_url", ADA_URL)
+    body = {"profiles": [{"linkedin_url": ADA_URL}, {"linkedin_url": BOB_URL}]}
+
+    change = post(user, f"/api/lists/{create(user)}/contacts", body)
+
+    assert change.get_json() == {"added": 1, "removed": 0, "suppressed": 1}
+    assert lists(user) == [("Hot", 1)]
+
+
+def test_a_profile_that_is_none_is_refused_with_its_place(user: SignedInUser) -> None:
+    body = {"profiles": [{"linkedin_url": BOB_URL}, {"linkedin_url": "https://acme.example/"}]}
+
+    refused = post(user, f"/api/lists/{create(user)}/contacts", body)
+
+    assert (refused.status_code, refused.get_json()["code"]) == (422, "not_a_profile_url")
+    assert lists(user) == [("Hot", 0)]
+
+
+def test_profiles_are_not_saved_for_a_list_of_another_workspace(user: SignedInUser) -> None:
+    refused = post(user, f"/api/lists/{EXAMPLES['lst']}/contacts", {"profiles": [{"linkedin_url": BOB_URL}]})
+
+    assert refused.status_code == 404
+    assert user.client.get("/api/contacts", headers=user.headers).get_json()["contacts"] == []
