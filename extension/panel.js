@@ -9,11 +9,10 @@ import { formatCredits, hostOf, t } from "./texts.js";
 import { emptyState, h, iconButton, loading, problemAlert } from "./views/components.js";
 import { historyView } from "./views/history.js";
 import { otherRequests } from "./views/other_requests.js";
-import { personView } from "./views/person.js";
+import { pageView } from "./views/page.js";
 import { searchForm } from "./views/search.js";
 import { settingsView } from "./views/settings.js";
 import { signInView } from "./views/sign_in.js";
-import { siteView } from "./views/site.js";
 
 /** @typedef {import("./storage.js").StoredSession} StoredSession */
 /** @typedef {import("./storage.js").Page} Page */
@@ -80,8 +79,7 @@ async function loadPageOfWindow() {
 
 /** @param {Page|null} page @returns {View} */
 function viewFor(page) {
-  if (page?.kind === "profile") return personView({ linkedin_url: page.url });
-  if (page?.kind === "company" || page?.kind === "site") return siteView(page);
+  if (page && page.kind !== "nothing") return pageView(page);
   return () => emptyState(t("nothing_title"), isSidePanel ? t("panel_empty") : t("nothing_text"));
 }
 

@@ -6,15 +6,16 @@ import { disk, loadSession, memory } from "./storage.js";
 /** @typedef {import("./client/api.js").Problem} Problem */
 /** @typedef {import("./client/api.js").Subject} Subject */
 /** The client's method that sends the request. @typedef {"revealEmail"|"revealPhone"|"enrichmentRequest"} Method */
-/** The person the request is about: the subject to look up and the name to show. @typedef {{subject: Subject, label: string}} RequestPerson */
+/** The person the request is about: the subject to look up and the name to show. `subject` is null for a list of people.
+ *  @typedef {{subject: Subject|null, label: string}} RequestPerson */
 /**
  * `name` identifies the kind of request and the person, so that the same request is found again. `state` is `sending`
  * until the service has accepted it, then `open`, and finally `done` (with `response`) or `refused` (with `problem`).
  * While it is not final, `problem` is the last failure, and the next attempt or poll is at `retryAt`. Times are in milliseconds
- * since 1970.
+ * since 1970. `isSeen` marks the finished request of a list that a view has shown and keeps.
  * @typedef {{key: string, name: string, method: Method, body: any, person: RequestPerson, owner: string,
  *   createdAt: number, state: "sending"|"open"|"done"|"refused", jobId: string|null, response: JobResponse|null,
- *   problem: Problem|null, retryAt: number, failures: number}} StoredRequest
+ *   problem: Problem|null, retryAt: number, failures: number, isSeen?: boolean}} StoredRequest
  */
 
 const PREFIX = "request:";
@@ -52,6 +53,16 @@ export async function deleteRequest(request) {
   await disk.remove(PREFIX + request.key);
   await memory.remove(PREFIX + request.key);
   await updateBadge();
+}
+
+/** Return the requests about lists of people, the oldest first. @returns {Promise<StoredRequest[]>} */
+export async function listPeopleRequests() {
+  return (await listRequests()).filter(({ person }) => person.subject === null);
+}
+
+/** Keep a finished request whose result has been shown, and count it no more. @param {StoredRequest} request */
+export async function markSeen(request) {
+  if (!request.isSeen) await updateRequest({ ...request, isSeen: true });
 }
 
 /** Call back with a request of those names whenever it changes, or with any request if `names` is null, until the
@@ -100,7 +111,7 @@ export async function reloadRequest(request) {
 
 /** Show on the icon how many results have not been shown. */
 export async function updateBadge() {
-  const finished = (await listRequests()).filter(isFinished);
+  const finished = (await listRequests()).filter((request) => isFinished(request) && !request.isSeen);
   const isGood = finished.every((request) => request.state === "done" && request.response?.job.outcome !== null);
   await chrome.action.setBadgeBackgroundColor({ color: isGood ? "#166534" : "#9f1239" });
   await chrome.action.setBadgeTextColor({ color: "#ffffff" });

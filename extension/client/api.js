@@ -81,6 +81,17 @@
  * @typedef {{job: Job, result: any, trace: TraceEntry[],
  *   credits: {charged: number, reserved: number, balance: number, already_owned: boolean}}} JobResponse
  */
+/**
+ * One person of an enrichment; `outcome` and `error` are null until it is finished.
+ * @typedef {{index: number, outcome: JobOutcome, emails: Email[], phones: Phone[], credits_charged: number,
+ *   error: Problem|null, excluded?: Exclusion, skipped?: {source: string, system: string|null, title: string|null, fields: string[]}}} EnrichedItem
+ */
+/**
+ * What an enrichment would cost, and how many of its people cost nothing, by reason.
+ * @typedef {{credits_min: number, credits_max: number, owned: number, suppressed: number, excluded: number,
+ *   ineligible: number, skipped: number, to_buy: number}} Estimate
+ */
+/** @typedef {{id: string, name: string, count: number, updated_at: string}} ContactList */
 /** @typedef {{id: string, vendor: string, status: "authorizing"|"checking"|"connected"|"reconnect", error: string|null}} CrmConnection */
 /**
  * A push with a receipt for each contact; `outcome` is null while the contact waits.
@@ -178,7 +189,8 @@ export class Client {
   }
 
   /** Enrich up to 100 people or companies. With `dry_run` the response is `{estimate}` and no job is created.
-   *  @param {{entity: "person"|"company", items: object[], fields?: string[], max_credits?: number, dry_run?: boolean, purpose?: string, use_own_records?: boolean}} body
+   *  @param {{entity: "person"|"company", items: object[], fields?: string[], max_credits?: number, dry_run?: boolean,
+   *    skip?: string[], skip_when?: "in_source"|"has_field", purpose?: string, use_own_records?: boolean}} body
    *  @param {RequestOptions} [options] @returns {Promise<any>} */
   enrichmentRequest(body, options) {
     return this.#send("POST", "/api/ext/enrichment-request", body, options);
@@ -188,6 +200,23 @@ export class Client {
    *  @param {RequestOptions} [options] @returns {Promise<{saved_profile: SavedProfile, created: boolean}>} */
   linkedinSave(body, options) {
     return this.#send("POST", "/api/ext/linkedin-save", body, options);
+  }
+
+  /** List the workspace's lists by name. @param {RequestOptions} [options] @returns {Promise<{lists: ContactList[], next_cursor: string|null}>} */
+  lists(options) {
+    return this.#send("GET", "/api/lists?limit=100", undefined, options);
+  }
+
+  /** Create a list, or get the one of that name. @param {{name: string}} body @param {RequestOptions} [options] @returns {Promise<ContactList>} */
+  createList(body, options) {
+    return this.#send("POST", "/api/lists", body, options);
+  }
+
+  /** Add up to 100 people to a list by id, and as many by their profiles, which are saved; free.
+   *  @param {string} id @param {{add?: string[], profiles?: object[], remove?: string[]}} body @param {RequestOptions} [options]
+   *  @returns {Promise<{added: number, removed: number, suppressed: number}>} */
+  changeList(id, body, options) {
+    return this.#send("POST", `/api/lists/${encodeURIComponent(id)}/contacts`, body, options);
   }
 
   /** @param {{kind?: "website"|"linkedin", hash?: string, hashes?: string[], prefix?: string, key?: string}} body

@@ -1,8 +1,10 @@
 // Requests about other people than the one shown: in progress, or finished and not shown yet.
 
+import { peopleOf } from "../people_requests.js";
 import { isFinished, listRequests, onRequestChange } from "../request_store.js";
 import { t, valueText } from "../texts.js";
 import { h, listRow } from "./components.js";
+import { peopleView } from "./people.js";
 import { personView } from "./person.js";
 
 /** @param {import("../types.js").App} app @returns {HTMLElement} empty if there are none */
@@ -14,7 +16,7 @@ export function otherRequests(app) {
   return section;
 
   async function show() {
-    const requests = (await listRequests()).filter((request) => !app.shownRequests.has(request.name));
+    const requests = (await listRequests()).filter(({ name, isSeen }) => !isSeen && !app.shownRequests.has(name));
     const states = JSON.stringify(requests.map((request) => [request.key, stateText(request)]));
     if (app.signal.aborted || states === shown) return; // a row that is replaced while it is pressed gets no click
     shown = states;
@@ -26,13 +28,19 @@ export function otherRequests(app) {
           valueText("kind", request.name.split(" ")[0].replace(".", "_")),
           stateText(request),
         ),
-        open: () => app.open(personView(request.person.subject)),
+        open: () => app.open(viewOf(request)),
       }),
     );
     section.replaceChildren(
       ...(rows.length > 0 ? [h("h2", {}, t("other_requests")), h("ul", { class: "list" }, ...rows)] : []),
     );
   }
+}
+
+/** @param {import("../request_store.js").StoredRequest} request */
+function viewOf(request) {
+  const { subject } = request.person;
+  return subject ? personView(subject) : peopleView({ people: peopleOf(request), left_out: 0 });
 }
 
 /** @param {import("../request_store.js").StoredRequest} request */

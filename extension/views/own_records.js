@@ -12,6 +12,9 @@ const placed = ({ crm = [], address_books: books = [] }) => [
   ...books.map((entry) => ({ ...entry, kind: "entry", place: t("known_in_book", entry.book) })),
 ];
 
+/** Return the names of the places that have the person, each once. @param {OwnRecords} result @returns {string[]} */
+export const placesOf = (result) => [...new Set(placed(result).map(({ place }) => place))];
+
 /** Return icons for a contact's known and owned fields, and for where else the workspace has the person.
  *  @param {OwnRecords & {available: import("../client/api.js").MaskedValue[], saved: object|null}} result */
 export function contactIcons(result) {

@@ -6,6 +6,7 @@ python3 dev.py test -p no:randomly tests/extension/take_pictures.py
 from __future__ import annotations
 
 import base64
+import csv
 import struct
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from address_book_support import a_book
 from chromium_support import BrowserUser, launch_browser
 from crm_index_support import a_crm, in_crm
 from e2e_stack import ROOT, Stack
-from playwright.sync_api import Page, Playwright, expect
+from people_page_support import FindsEverybody, Somebody, reveal, serve_people, somebodies
+from playwright.sync_api import Page, Playwright, ViewportSize, expect
 from proxy_support import RecordingProxy
 from vendors_support import FakeVendors, prospeo_finds
 from werkzeug import Request
@@ -36,6 +38,7 @@ RESIZING_MS = 1000  # a popup that Chromium is resizing is painted twice
 ALL_VIEWS = ("sign-in", "company", "masked", "own", "asking", "revealed", "saved")
 SCREENSHOTS = {"light": ALL_VIEWS, "dark": ("company", "own", "revealed")}
 OWN = "Ethan Rivera"
+SIDE_PANEL: ViewportSize = {"width": 460, "height": 700}
 IN_BOOK: dict[str, Any] = {
     "name": OWN,
     "company": "Northlight Optics",
@@ -105,8 +108,62 @@ def test_pictures(  # noqa: PLR0917 -- fixtures
         expect(saved).to_be_visible()
         saved.evaluate("line => line.scrollIntoView({ block: 'center' })")
         _screenshot(popup, "saved", theme)
-    # At the end: this takes longer than the provider timeout.
-    for picture in PICTURES.glob(f"extension-*-{theme}.png"):
+    _shrink(*(f"{name}-{theme}" for name in SCREENSHOTS[theme]))  # last: it takes longer than a provider may
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pictures_of_the_people_on_a_page(  # noqa: PLR0917 -- fixtures
+    playwright: Playwright,
+    proxy: RecordingProxy,
+    stack: Stack,
+    vendors: FakeVendors,
+    tmp_path: Path,
+    theme: str,
+) -> None:
+    _import(stack)
+    people, strangers = _demo_people(12), somebodies(3)
+    FindsEverybody(vendors).know([*people, *strangers])
+    workspace, token = _create_workspace(stack)
+    with launch_browser(playwright, tmp_path, proxy, dark=theme == "dark") as started:
+        user = BrowserUser(started, proxy, stack, workspace, token)
+        user.sign_in(lists=["Lens designers", "Autumn conference"])
+        reveal(user, people[:2])
+        popup = user.open_popup_on(serve_people(user, [*people, *strangers]))
+        for one in (*people[:6], strangers[0]):
+            popup.get_by_role("checkbox", name=one.name).check()
+        expect(popup.get_by_text("7 people picked")).to_be_visible()
+        popup.evaluate("scrollTo(0, 0)")
+        _screenshot(popup, "people", theme)
+        popup.get_by_role("button", name="Find contacts").click()
+        expect(popup.get_by_role("button", name="Find 4 people")).to_be_enabled()
+        _screenshot(popup, "people-price", theme)
+        popup.get_by_role("button", name="Find 4 people").click()
+        expect(popup.get_by_text("Charged:").first).to_be_visible()
+        popup.close()
+        panel = user.open_panel()
+        panel.set_viewport_size(SIDE_PANEL)
+        expect(panel.get_by_text("Charged:").first).to_be_visible()
+        _screenshot(panel, "people-side", theme)
+    _shrink(*(f"{name}-{theme}" for name in ("people", "people-price", "people-side")))
+
+
+def _demo_people(count: int) -> list[Somebody]:
+    """Return people of the demo, the one in the CRM among them."""
+    with (ROOT / "demo" / "people.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["company_domain"] == "northlight-optics.example"]
+    return [
+        Somebody(
+            row["full_name"],
+            row["linkedin_url"],
+            row["email"] or f"{row['full_name'].replace(' ', '.').lower()}@northlight-optics.example",
+        )
+        for row in rows[:count]
+    ]
+
+
+def _shrink(*names: str) -> None:
+    for name in names:
+        picture = PICTURES / f"extension-{name}.png"
         picture.write_bytes(_reduce_colors(picture.read_bytes()))
         assert picture.stat().st_size < MAX_BYTES
 
@@ -138,7 +195,7 @@ def _show_own_records(popup: Page, theme: str) -> None:
 
 def _screenshot(popup: Page, name: str, theme: str) -> None:
     """Write a screenshot of the popup, without the caret and without a hovered element."""
-    if name not in SCREENSHOTS[theme]:
+    if name in ALL_VIEWS and name not in SCREENSHOTS[theme]:
         return
     popup.mouse.move(0, 0)
     popup.evaluate("document.activeElement.blur()")

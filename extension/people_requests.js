@@ -1,0 +1,51 @@
+// The requests about people of a list: found again by the people, whatever the page is called.
+
+import { isFinished, listPeopleRequests, onRequestChange } from "./request_store.js";
+import { keyOf } from "./listed_people.js";
+
+/** @typedef {import("./request_store.js").StoredRequest} StoredRequest */
+/** @typedef {import("./people_list.js").PeopleList} PeopleList */
+
+/** Return what the list shows of the people of a request, for a list without a page. @param {StoredRequest} request
+ *  @returns {import("./page_people.js").PersonOnPage[]} */
+export const peopleOf = (request) => request.body.items.map((/** @type {any} */ { subject }) => subject);
+
+/** Call back with each request about people of the list, and again when it changes, until the signal is aborted.
+ *  @param {PeopleList} list @param {(request: StoredRequest) => void} callback @param {AbortSignal} signal */
+export async function followRequests(list, callback, signal) {
+  const onRequest = (/** @type {StoredRequest} */ request) => {
+    if (!signal.aborted && concerns(request, list)) callback(request);
+  };
+  onRequestChange(null, onRequest, signal);
+  for (const request of await listPeopleRequests()) onRequest(request);
+}
+
+/** @param {StoredRequest} request @param {PeopleList} list */
+function concerns(request, list) {
+  return request.person.subject === null && peopleOf(request).some((subject) => list.byKey.has(keyOf(subject)));
+}
+
+/** Show in the list what a request has found so far. @param {PeopleList} list @param {StoredRequest} request */
+export function applyRequest(list, request) {
+  const items = request.response?.result?.items ?? [];
+  const changed = peopleOf(request).flatMap((subject, index) => {
+    const listed = list.byKey.get(keyOf(subject));
+    if (!listed) return [];
+    const item = items[index] ?? null;
+    const isDone = item !== null && (item.outcome !== null || item.error !== null);
+    const before = [listed.isRequested, listed.item];
+    if (isDone) listed.item = item;
+    listed.isRequested = !isFinished(request) && !isDone;
+    if (listed.isRequested) listed.isPicked = false;
+    return before[0] === listed.isRequested && before[1]?.outcome === listed.item?.outcome ? [] : [listed];
+  });
+  list.changed(changed);
+}
+
+/** Forget the results of a request, so that the people are looked up again. @param {PeopleList} list @param {StoredRequest} request */
+export function forgetRequest(list, request) {
+  for (const subject of peopleOf(request)) {
+    const listed = list.byKey.get(keyOf(subject));
+    if (listed) Object.assign(listed, { item: null, lookup: null, isRequested: false });
+  }
+}

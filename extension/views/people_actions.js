@@ -1,0 +1,114 @@
+// What can be done with the people of a list: the bar at the bottom, its forms, and the request in progress above it.
+
+import { forgetRequest, applyRequest, followRequests } from "../people_requests.js";
+import { csvOf } from "../people_csv.js";
+import { priceOf, valuesOf } from "../listed_people.js";
+import { deleteRequest, isFinished, markSeen } from "../request_store.js";
+import { run } from "../requests.js";
+import { formatCredits, plural, t } from "../texts.js";
+import { announce, button, h, iconButton, problemAlert } from "./components.js";
+import { enrichmentForm } from "./people_enrichment.js";
+import { listForm } from "./people_list_form.js";
+import { showProgress } from "./progress.js";
+
+/** @typedef {import("../types.js").App} App */
+/** @typedef {import("../people_list.js").PeopleList} PeopleList */
+/** @typedef {import("../request_store.js").StoredRequest} StoredRequest */
+
+/** @param {App} app @param {PeopleList} list @param {() => void} lookUp called when people are to be looked up again */
+export function peopleActions(app, list, lookUp) {
+  const summary = h("p", { class: "summary", id: "people-summary" });
+  const request = h("div", { class: "stack", hidden: true });
+  const enrichment = disclosure("find_contacts", "people-enrichment", enrichmentForm(app, list, close));
+  const listing = disclosure("put_on_list", "people-listing", listForm(app, list));
+  const exports = h("span", { class: "exports" }, iconButton("copy", t("copy_emails"), copyEmails), iconButton("download", t("download_csv"), download));
+  const parts = [enrichment, listing];
+  const bar = h("div", { class: "bar" }, enrichment.toggle, listing.toggle, exports);
+  list.onChange(update, app.signal);
+  followRequests(list, show, app.signal);
+  update();
+  return h("section", { class: "people-actions", "aria-label": t("people_actions") }, request, ...parts.map(({ panel }) => panel), summary, bar);
+
+  /** @param {string} name @param {string} id @param {{element: HTMLElement, update: () => unknown}} form */
+  function disclosure(name, id, form) {
+    const panel = h("div", { id, class: "panel", hidden: true }, form.element);
+    const toggle = button(t(name), () => open(panel.hidden ? panel : null), { "aria-expanded": "false", "aria-controls": id });
+    return { panel, toggle, form };
+  }
+
+  /** Open one form, or none. @param {HTMLElement|null} opened */
+  function open(opened) {
+    for (const { panel, toggle, form } of parts) {
+      panel.hidden = panel !== opened;
+      toggle.setAttribute("aria-expanded", String(!panel.hidden));
+      if (!panel.hidden) form.update();
+    }
+  }
+
+  function close() {
+    open(null);
+  }
+
+  function update() {
+    const { picked } = list;
+    const price = picked.reduce((sum, listed) => sum + priceOf(listed, list.choice, app.session.prices), 0);
+    const text = picked.length > 0 ? t("picked_price", plural("people", picked.length), formatCredits(price)) : t("nobody_picked");
+    summary.textContent = text;
+    for (const { toggle, panel } of parts) toggle.disabled = picked.length === 0 && panel.hidden;
+    exports.hidden = withValues().length === 0;
+  }
+
+  /** Return the picked people with values, or all of them if nobody is picked. */
+  function withValues() {
+    const chosen = list.picked.length > 0 ? list.picked : list.people;
+    return chosen.filter((listed) => valuesOf(listed, "email").length + valuesOf(listed, "phone").length > 0);
+  }
+
+  async function copyEmails() {
+    const emails = withValues().flatMap((listed) => valuesOf(listed, "email").slice(0, 1).map(({ email }) => email));
+    await navigator.clipboard.writeText(emails.join("\n"));
+    const text = plural("emails_copied", emails.length);
+    summary.textContent = text;
+    announce(text);
+  }
+
+  function download() {
+    const url = URL.createObjectURL(new Blob(["\ufeff", csvOf(withValues())], { type: "text/csv" }));
+    h("a", { href: url, download: `${t("short_name")}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000); // the download has begun by then
+  }
+
+  /** @param {StoredRequest} stored */
+  function show(stored) {
+    app.shownRequests.add(stored.name);
+    applyRequest(list, stored);
+    request.hidden = false;
+    if (!isFinished(stored)) {
+      showProgress(app, stored, request);
+      run(stored);
+      return;
+    }
+    markSeen(stored);
+    request.replaceChildren(...resultOf(app, stored, done));
+
+    async function done() {
+      await deleteRequest(stored);
+      forgetRequest(list, stored);
+      request.hidden = true;
+      lookUp();
+    }
+  }
+}
+
+/** @param {App} app @param {StoredRequest} stored @param {() => void} done @returns {Node[]} */
+function resultOf(app, { response, problem }, done) {
+  const close = button(t("done"), done, { class: "done" });
+  if (!response) return [problemAlert(problem ?? { code: "provider_failed", status: 0 }, app.session.origin, null), close];
+  const { items = [] } = response.result ?? {};
+  const found = items.filter((/** @type {any} */ { emails, phones }) => emails.length + phones.length > 0).length;
+  const text = t("people_found", found, items.length, formatCredits(response.credits.charged));
+  announce(text);
+  const href = `${app.session.origin}/history/${encodeURIComponent(response.job.id)}`;
+  const receipt = h("a", { href, target: "_blank", rel: "noreferrer" }, t("receipt"));
+  return [h("p", { class: "success" }, text), h("div", { class: "bar" }, receipt, close)];
+}

@@ -1,0 +1,129 @@
+// The request that finds addresses and numbers of the picked people, at a price that cannot be exceeded.
+
+import { ApiError } from "../client/api.js";
+import { sha256 } from "../client/normal_forms.js";
+import { skippableSources } from "../listed_people.js";
+import { run, startRequest } from "../requests.js";
+import { formatCredits, plural, t } from "../texts.js";
+import { button, h, problemAlert } from "./components.js";
+import { purposeChoice } from "./purpose.js";
+
+/** @typedef {import("../types.js").App} App */
+/** @typedef {import("../people_list.js").PeopleList} PeopleList */
+/** @typedef {import("../client/api.js").Estimate} Estimate */
+
+const MAX_ITEMS = 100; // of a request
+const PAUSE_MILLISECONDS = 250; // while more people are picked
+/** @type {("email"|"phone")[]} */
+const FIELDS = ["email", "phone"];
+/** @type {import("../listed_people.js").Choice["skip"][]} */
+const SKIPS = ["in_source", "has_field", "none"];
+
+/** Return the form. @param {App} app @param {PeopleList} list @param {() => void} onStarted called once the request is stored */
+export function enrichmentForm(app, list, onStarted) {
+  const boxes = FIELDS.map((name) => h("input", { type: "checkbox", value: name, onchange: choose }));
+  const skip = h("select", { id: "people-skip", onchange: choose }, ...SKIPS.map((name) => h("option", { value: name }, t(`skip_${name}`))));
+  const skipField = h("div", { class: "field" }, h("label", { for: "people-skip" }, t("skip")), skip);
+  const cap = h("input", { id: "people-cap", type: "number", min: 0, step: 1, inputmode: "numeric", oninput: onCap });
+  const capField = h("div", { class: "field cap" }, h("label", { for: "people-cap" }, t("cap")), cap);
+  const submit = button(t("find_people", "…", "…"), request, { class: "primary", disabled: true });
+  const hint = h("p", { class: "hint" });
+  const problem = h("div", { class: "stack" });
+  const purpose = purposeChoice(app, "people");
+  let latest = {};
+  let isCapEdited = false;
+  /** @type {Estimate|null} */
+  let estimate = null;
+  boxes.forEach((box) => (box.checked = list.choice.fields.includes(box.value)));
+  skip.value = list.choice.skip;
+  const fields = h("div", { class: "fields", role: "group", "aria-label": t("find_what") }, ...boxes.map((box) => h("label", { class: "check" }, box, t(`kind_${box.value}`))));
+  const element = h("div", { class: "stack" }, fields, skipField, capField, purpose.element, hint, problem, submit);
+  list.onChange(update, app.signal);
+  return { element, update };
+
+  function choose() {
+    list.choose({ fields: FIELDS.filter((_name, index) => boxes[index].checked), skip: skip.value });
+  }
+
+  function onCap() {
+    isCapEdited = true;
+    showPrice();
+  }
+
+  /** Ask for the price again, once nobody else is picked for a moment. The form is closed while it is hidden. */
+  async function update() {
+    const current = (latest = {});
+    estimate = null;
+    skipField.hidden = skippableSources(list.picked).length === 0;
+    showPrice();
+    if (!element.isConnected || element.closest("[hidden]") || !isPossible()) return;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
+    if (current === latest && !app.signal.aborted) await loadPrice(current);
+  }
+
+  function isPossible() {
+    return list.picked.length > 0 && list.picked.length <= MAX_ITEMS && list.choice.fields.length > 0;
+  }
+
+  /** @param {object} current */
+  async function loadPrice(current) {
+    try {
+      const answer = await app.client.enrichmentRequest({ ...body(), dry_run: true }, { signal: app.signal });
+      if (current !== latest) return;
+      estimate = answer.estimate;
+      problem.replaceChildren();
+      if (!isCapEdited) cap.value = String(Math.min(answer.estimate.credits_max, app.session.credits.balance));
+      showPrice();
+    } catch (error) {
+      if (app.signal.aborted || current !== latest) return;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 401) return app.restart();
+      problem.replaceChildren(problemAlert(error.problem, app.session.origin, update));
+    }
+  }
+
+  function body() {
+    const { fields, skip: when } = list.choice;
+    const sources = when === "none" ? [] : skippableSources(list.picked);
+    const rule = sources.length > 0 && when !== "none" ? { skip: sources, skip_when: when } : {};
+    const items = list.picked.map(({ subject }) => ({ subject }));
+    return { entity: /** @type {"person"} */ ("person"), items, fields, ...rule, ...purpose.stated() };
+  }
+
+  /** The most that the request may cost: what the user allows, or what everything costs. */
+  function most() {
+    const max = estimate?.credits_max ?? 0;
+    return cap.value === "" ? max : Math.min(max, Math.max(0, Math.floor(Number(cap.value))));
+  }
+
+  function showPrice() {
+    const count = list.picked.length;
+    hint.textContent = count > MAX_ITEMS ? t("people_too_many", MAX_ITEMS, count) : estimate ? priceSentence(app, estimate) : "";
+    submit.textContent = estimate
+      ? t("find_people", plural("people", estimate.to_buy), formatCredits(most()))
+      : t("find_people", plural("people", count), "…");
+    submit.disabled = !estimate || estimate.to_buy === 0 || most() === 0;
+  }
+
+  async function request() {
+    submit.disabled = true;
+    const items = list.picked;
+    const asked = { ...body(), max_credits: most() };
+    const name = `enrichment_request ${await sha256(JSON.stringify(asked))}`;
+    const started = await startRequest(name, "enrichmentRequest", asked, { subject: null, label: plural("people", items.length) });
+    list.pick(items, false);
+    isCapEdited = false;
+    onStarted();
+    run(started);
+  }
+}
+
+/** Return who costs nothing and who may cost something, and what is missing for it. @param {App} app @param {Estimate} estimate */
+function priceSentence(app, estimate) {
+  const { owned, skipped, to_buy: rest, credits_max: max } = estimate;
+  const { balance } = app.session.credits;
+  const counts = [owned > 0 && t("count_owned", owned), skipped > 0 && t("count_skipped", skipped), t("count_to_buy", rest)];
+  const parts = [`${counts.filter(Boolean).join(", ")}.`, rest > 0 ? t("paid_if_found") : t("nothing_to_buy")];
+  if (max > balance) parts.push(t("people_no_credits", formatCredits(balance)));
+  return parts.join(" ");
+}

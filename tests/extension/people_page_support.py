@@ -1,0 +1,127 @@
+"""Pages of several people, which a tab serves, and what a workspace and the vendors have of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from chromium_support import BrowserUser
+from company_support import Company
+from crm_index_support import a_crm, in_crm
+from polling import wait_until
+from vendors_support import FakeVendors, prospeo_finds
+from werkzeug import Request
+
+from app.domain.findings import EmailStatus, FoundContact, FoundEmail, Source, SourceKind
+from app.engine.contacts import contacts
+from app.infra import clock
+
+PAGE = "<!doctype html><html lang=en><title>People</title><main><ul>{rows}</ul></main>"
+ROW = '<li><a href="{url}">{name}</a></li>'
+FIRST_NAMES = "Ada Bob Cleo Dora Emil Fay Gus Hedy Ivo Jana Kurt Lena Milo Nora Otto Pia Quin Rosa Sven Tilda"
+LAST_NAMES = "Adler Brandt Celik Duarte Engel Fabre Greco Horvat Ibsen Jansen"
+
+
+@dataclass(frozen=True, slots=True)
+class Somebody:
+    """A person on a page: name, profile, and the address that a vendor finds."""
+
+    name: str
+    profile: str
+    email: str
+
+
+def somebodies(count: int) -> list[Somebody]:
+    """Return people whom nobody knows."""
+    tag = secrets.token_hex(4)
+    firsts, lasts = FIRST_NAMES.split(), LAST_NAMES.split()
+    names = [
+        f"{firsts[number % len(firsts)]} {lasts[number // len(firsts) % len(lasts)]}"
+        for number in range(count)
+    ]
+    return [
+        Somebody(
+            name, f"https://www.linkedin.com/in/person-{number}-{tag}", f"person-{number}-{tag}@northwind.dev"
+        )
+        for number, name in enumerate(names)
+    ]
+
+
+def serve_people(user: BrowserUser, people: Sequence[Somebody], host: str = "people.test") -> str:
+    """Serve a page with the names and profiles of people in the first tab, until that tab is closed."""
+    url = f"http://{host}/"
+    rows = "".join(ROW.format(url=escape(one.profile), name=escape(one.name)) for one in people)
+    html = PAGE.format(rows=rows)
+    user.tabs()[0].route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
+    return url
+
+
+def of_company(company: Company) -> list[Somebody]:
+    """Return the people of a company of `create_company`, as a page names them."""
+    names = {"Ada": "Ada Lovelace", "Bob": "Bob Babbage", "Cleo": "Cleo Clarke"}
+    return [
+        Somebody(names[first], profile, company.emails.get(first, ""))
+        for first, profile in company.profiles.items()
+    ]
+
+
+def store(user: BrowserUser, people: Sequence[Somebody], *, title: str = "Recruiter") -> None:
+    """Store people with their addresses."""
+    source = Source("people.csv", SourceKind.IMPORT, clock.now())
+    with user.stack.database.transaction() as session:
+        for one in people:
+            address = FoundEmail(email=one.email, type="work", status=EmailStatus.VALID, source=source)
+            found = FoundContact(
+                source=source,
+                full_name=one.name,
+                title=title,
+                linkedin_url=one.profile,
+                emails=(address,),
+            )
+            contacts.upsert(session, found, now=clock.now())
+
+
+def own(user: BrowserUser, people: Sequence[Somebody]) -> None:
+    """Store people, and reveal their addresses to the workspace."""
+    store(user, people)
+    reveal(user, people)
+
+
+def reveal(user: BrowserUser, people: Sequence[Somebody]) -> None:
+    """Reveal the addresses of stored people to the workspace."""
+    for one in people:
+        body = {"subject": {"linkedin_url": one.profile}}
+        response = user.stack.call("POST", "/api/ext/reveal/email", body, Authorization=user.token)
+        assert response.body["result"]["emails"], response.body
+
+
+def put_into_crm(user: BrowserUser, people: Sequence[Somebody], **fields: Any) -> None:
+    """Put people into the workspace's HubSpot, without an address unless `fields` has some."""
+    with user.stack.database.transaction() as session:
+        in_crm(
+            session, a_crm(session, user.workspace), *({"profiles": [one.profile]} | fields for one in people)
+        )
+    body = {"subject": {"linkedin_url": people[0].profile}}
+    # The server remembers for a few seconds that no workspace has a system of its own.
+    wait_until(lambda: user.stack.call("POST", "/api/ext/lookup", body, Authorization=user.token).body["crm"])
+
+
+@dataclass
+class FindsEverybody:
+    """Prospeo with the address of everybody in `people`; it finds nobody else."""
+
+    vendors: FakeVendors
+    people: dict[str, Somebody] = field(default_factory=dict)
+
+    def know(self, people: Sequence[Somebody]) -> None:
+        self.people |= {one.profile: one for one in people}
+        self.vendors.responders["prospeo"] = self.reply
+
+    def reply(self, request: Request) -> tuple[int, Any]:
+        known = self.people.get(request.get_json()["data"].get("linkedin_url", ""))
+        if known is None:
+            return 400, {"error": True, "error_code": "NO_MATCH"}
+        return prospeo_finds(known.email)(request)
