@@ -15,7 +15,9 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -73,7 +75,8 @@ def _measure(running: Servers, sizes: list[Size], *, rounds: int) -> Growth:
         for number, size in enumerate(sizes):
             started = time.monotonic()
             url = running.create_database(f"growth_{size.contacts}")
-            _fill(growth, url.replace("postgresql", "postgresql+psycopg", 1), size, progress)
+            show = partial(_show, progress, size)
+            growth.bytes_per_row.append(create_filled(url, size, report=show))
             services.append(Service(url, running.redis_database(number), size))
             progress.advance(f"filled in {time.monotonic() - started:.0f} s")
         progress.show("lookups of other people")
@@ -92,16 +95,22 @@ def _measure(running: Servers, sizes: list[Size], *, rounds: int) -> Growth:
     return growth
 
 
-def _fill(growth: Growth, url: str, size: Size, progress: Progress) -> None:
-    """Create the tables, fill them, and record the bytes per row."""
-    engine = create_engine(url)
+def create_filled(
+    url: str, size: Size, *, report: Callable[[str], None] = lambda _table: None
+) -> dict[str, tuple[float, float]]:
+    """Create the tables in an empty database, and fill them; return the bytes per row, by table."""
+    engine = create_engine(url.replace("postgresql", "postgresql+psycopg", 1))
     with engine.connect() as connection:
         command.upgrade(commands._config(connection), "head")  # noqa: SLF001 -- the upgrade command uses it
         connection.commit()
-    keys = DigestKeys.from_settings(app_settings.load())
-    fill.fill(engine, keys, size, report=lambda table: progress.show(f"{size.contacts:,} contacts: {table}"))
-    growth.bytes_per_row.append(fill.bytes_per_row(engine))
+    fill.fill(engine, DigestKeys.from_settings(app_settings.load()), size, report=report)
+    sizes = fill.bytes_per_row(engine)
     engine.dispose()
+    return sizes
+
+
+def _show(progress: Progress, size: Size, table: str) -> None:
+    progress.show(f"{size.contacts:,} contacts: {table}")
 
 
 def _time(

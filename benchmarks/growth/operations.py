@@ -101,12 +101,17 @@ class Service:
         for _ in range(_EARLIER_LOOKUPS):
             self._look_up(profile(next(self._asked_by_others)))
             self._look_up({"email": self._email(next(self._asked_by_others))})
-            self._look_up(self._named(next(self._asked_by_others)))
+            self._look_up(self.named(next(self._asked_by_others)))
 
     def close(self) -> None:
         """Close the connections."""
         self.api.listener.close()
         self.api.database.close()
+
+    def look_up_many(self, subjects: list[dict[str, str]]) -> list[dict[str, Any]]:
+        """Return the results of the lookup of several people in one request."""
+        results: list[dict[str, Any]] = self._post("lookup", {"subjects": subjects}).get_json()["results"]
+        return results
 
     def operations(self) -> dict[str, Operation]:
         """Return the operations by name."""
@@ -123,12 +128,12 @@ class Service:
             "session": lambda: self._get("session"),
             "lookup by profile": lambda: self._look_up(profile(next(self._others))),
             "lookup by e-mail": lambda: self._look_up({"email": self._email(next(self._others))}),
-            "lookup by name": lambda: self._look_up(self._named(next(self._others))),
+            "lookup by name": lambda: self._look_up(self.named(next(self._others))),
             "lookup by profile, repeated": lambda: self._look_up(profile(next(self._known))),
             "lookup by e-mail, repeated": lambda: self._look_up({"email": self._email(next(self._known))}),
-            "lookup by name, repeated": lambda: self._look_up(self._named(next(self._known))),
+            "lookup by name, repeated": lambda: self._look_up(self.named(next(self._known))),
             "reveal by profile": lambda: self._reveal("email", profile(next(self._others))),
-            "reveal by name": lambda: self._reveal("email", self._named(next(self._others))),
+            "reveal by name": lambda: self._reveal("email", self.named(next(self._others))),
             "reveal of a phone": lambda: self._reveal("phone", profile(next(self._others))),
             "reveal, repeated": lambda: self._reveal("email", profile(self._size.large + 2)),
             "company by hash": lambda: self._run("company-by-hash", {"hash": digits}),
@@ -147,9 +152,9 @@ class Service:
         nobody = {"full_name": "Nobody Lastly", "company_domain": "company-0.example"}
         sales, heads = {"department": "sales"}, {"seniority": "vp", "has": "email"}
         return {
-            "large company: lookup by name": lambda: self._look_up(self._named(next(self._in_large))),
+            "large company: lookup by name": lambda: self._look_up(self.named(next(self._in_large))),
             "large company: unknown name": lambda: self._look_up(nobody, outcome="none"),
-            "large company: reveal by name": lambda: self._reveal("email", self._named(next(self._in_large))),
+            "large company: reveal by name": lambda: self._reveal("email", self.named(next(self._in_large))),
             "large company: by hash": lambda: self._run("company-by-hash", {"hash": digits}),
             "large company: by prefix": lambda: self._run(
                 "company-by-hash", {"prefix": digits[:PREFIX_LENGTH]}
@@ -284,7 +289,8 @@ class Service:
     def _email(self, person: int) -> str:
         return f"first{person % fill.GIVEN_NAMES}.last{person}@company-{self._company(person)}.example"
 
-    def _named(self, person: int) -> dict[str, str]:
+    def named(self, person: int) -> dict[str, str]:
+        """Return the person as the subject of a request, by name and website."""
         name = f"First{person % fill.GIVEN_NAMES} Last{person % fill.FAMILY_NAMES}"
         return {"full_name": name, "company_domain": f"company-{self._company(person)}.example"}
 
