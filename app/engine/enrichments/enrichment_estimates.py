@@ -118,7 +118,7 @@ def estimate(
                 own_record_counts.of_person(item.records),
                 credits_min=item.credits_min,
                 credits_max=item.credits_max,
-                to_buy=bool(item.costs),
+                to_buy=int(bool(item.costs)),
             )
     own_records = own_record_counts.listed(counts)
     named = {name: count for name, count in counts.items() if name in Estimate.__slots__}

@@ -197,7 +197,7 @@ def _count(item: ItemEstimate, *, is_duplicate: bool) -> Counter[str]:
     counts = choices.counts_of(item)
     counts.update(
         people=1,
-        to_buy=bool(item.costs),
+        to_buy=int(bool(item.costs)),
         credits_min=item.credits_min,
         credits_max=item.credits_max,
     )

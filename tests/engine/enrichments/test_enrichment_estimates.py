@@ -53,6 +53,15 @@ def test_stored_values_count_for_the_minimum_and_all_values_for_the_maximum(
     assert costs == Estimate(credits_min=1, credits_max=12, to_buy=2)
 
 
+def test_the_only_person_to_buy_is_counted_as_a_number(session: Session, settings: Settings) -> None:
+    requests = [{"subject": {"email": "bob@acme.com"}}]
+
+    costs = estimate(session, settings, a_workspace(session), requests, "email")
+
+    assert costs.to_buy == 1
+    assert costs.to_buy is not True
+
+
 def test_a_person_who_occurs_twice_is_counted_once(session: Session, settings: Settings) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
