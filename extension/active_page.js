@@ -9,7 +9,7 @@ import { normalizeCompanyUrl, normalizeProfileUrl, parseHost } from "./client/no
 export async function readActivePage() {
   const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
   const tabUrl = tab?.url ?? "";
-  const location = { host: "", tabId: tab?.id ?? -1, windowId: tab?.windowId ?? -1 };
+  const location = { host: "", tabId: tab?.id ?? -1, windowId: tab?.windowId ?? -1, clickedAt: Date.now() };
   if (!/^https?:/.test(tabUrl)) return { ...location, kind: "nothing", url: "" };
   const profile = normalizeProfileUrl(tabUrl);
   if (profile) return { ...location, kind: "profile", url: profile };

@@ -13,7 +13,8 @@ import { loadPolicy } from "./policy.js";
  *  hash, or its hash; in the last case about every website.
  *  `purpose` is the last one that was chosen.
  *  @typedef {{server: string, email: string, staySignedIn: boolean, lookupBy: "filter"|"prefix"|"hash", lists: string[], purpose: string}} Settings */
-/** @typedef {{kind: "profile"|"company"|"site"|"nothing", url: string, host: string, tabId: number, windowId: number}} Page */
+/** `clickedAt` makes each click a change, which the side panel shows. In milliseconds since 1970.
+ *  @typedef {{kind: "profile"|"company"|"site"|"nothing", url: string, host: string, tabId: number, windowId: number, clickedAt: number}} Page */
 
 /** @typedef {Omit<chrome.storage.StorageArea, "get"> & {get(key: string|null): Promise<Record<string, any>>}} StorageArea */
 

@@ -1,6 +1,6 @@
 // The latest jobs of the workspace: the person, the outcome, the charge and who requested it.
 
-import { formatCredits, formatDate, formatDateTime, formatTime, slugOf, t, valueText } from "../texts.js";
+import { formatCredits, formatDate, formatDateTime, formatTime, plural, slugOf, t, valueText } from "../texts.js";
 import { cardHeader, copyButton, emptyState, h, listRow, statusIcon } from "./components.js";
 import { icon } from "./icons.js";
 import { personView } from "./person.js";
@@ -57,10 +57,13 @@ function entryOf(job, lookup) {
   const isFound = ["found", "partial"].includes(job.outcome ?? "");
   return {
     job,
-    name: isHidden ? t("unknown_person") : (name ?? subject.phone ?? t("unknown_person")),
+    name: isList(job) ? plural("people", job.progress.total) : isHidden ? t("unknown_person") : (name ?? subject.phone ?? t("unknown_person")),
     value: isFound && !isHidden ? (values.find(Boolean) ?? null) : null,
   };
 }
+
+/** @param {ListedJob} job */
+const isList = (job) => job.progress.total > 1;
 
 /** @param {App} app @param {Entry} entry */
 function entryRow(app, { job, name, value }) {
@@ -98,21 +101,31 @@ function jobView(job, name) {
   return async (app) => {
     const response = await app.client.job(job.id, { wait: 10, signal: app.signal });
     const results = response.result?.items ?? [response.result ?? {}];
-    const values = results.flatMap((/** @type {any} */ result) => [...(result.emails ?? []), ...(result.phones ?? [])]);
+    const values = results.flatMap(valuesOf);
     const isSuppressed = response.job.outcome === "suppressed" || results[0]?.outcome === "suppressed";
-    const subject = isSuppressed ? null : subjectOf(job, results[0]);
+    const subject = isSuppressed || isList(job) ? null : subjectOf(job, results[0]);
     const kind = valueText("kind", job.kind.replace(".", "_"));
     const facts = [kind, formatDateTime(job.created_at), requesterName(app, job)].filter(Boolean).join(" · ");
     const open = () => subject && app.open(personView(subject));
     return h(
       "section",
       { class: "card" },
-      cardHeader(results[0]?.contact?.full_name ?? name, false, h("p", { class: "hint" }, facts)),
-      ...(values.length > 0 ? values.map(revealedValue) : noValues(app, response)),
+      cardHeader((!isList(job) && results[0]?.contact?.full_name) || name, false, h("p", { class: "hint" }, facts)),
+      ...(values.length > 0 ? results.flatMap((/** @type {any} */ result) => shownResult(job, result)) : noValues(app, response)),
       receipt(response, values[0]?.sources ?? []),
       subject && h("button", { type: "button", onclick: open }, t("open_profile"), icon("chevron")),
     );
   };
+}
+
+/** @param {any} result @returns {any[]} */
+const valuesOf = ({ emails = [], phones = [] }) => [...(emails ?? []), ...(phones ?? [])];
+
+/** Return the values of one result; those of a list have the person's name above. @param {ListedJob} job @param {any} result @returns {Node[]} */
+function shownResult(job, result) {
+  const values = valuesOf(result);
+  const name = isList(job) && values.length > 0 && result.contact?.full_name;
+  return [...(name ? [h("h2", {}, name)] : []), ...values.map(revealedValue)];
 }
 
 /** @param {App} app @param {import("../client/api.js").JobResponse} response @returns {Node[]} */

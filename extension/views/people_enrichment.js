@@ -4,6 +4,7 @@ import { ApiError } from "../client/api.js";
 import { sha256 } from "../client/normal_forms.js";
 import { skippableSources } from "../listed_people.js";
 import { run, startRequest } from "../requests.js";
+import { loadSession, onSessionChange } from "../storage.js";
 import { formatCredits, plural, t } from "../texts.js";
 import { button, h, problemAlert } from "./components.js";
 import { purposeChoice } from "./purpose.js";
@@ -31,6 +32,7 @@ export function enrichmentForm(app, list, onStarted) {
   const problem = h("div", { class: "stack" });
   const purpose = purposeChoice(app, "people");
   let latest = {};
+  let { balance } = app.session.credits;
   let isCapEdited = false;
   /** @type {Estimate|null} */
   let estimate = null;
@@ -39,7 +41,15 @@ export function enrichmentForm(app, list, onStarted) {
   const fields = h("div", { class: "fields", role: "group", "aria-label": t("find_what") }, ...boxes.map((box) => h("label", { class: "check" }, box, t(`kind_${box.value}`))));
   const element = h("div", { class: "stack" }, fields, skipField, capField, purpose.element, hint, problem, submit);
   list.onChange(update, app.signal);
+  loadSession().then((session) => session && showBalance(session)); // it may have changed since the view was opened
+  onSessionChange(showBalance, app.signal);
   return { element, update };
+
+  /** @param {import("../storage.js").StoredSession} session */
+  function showBalance(session) {
+    balance = session.credits.balance;
+    showPrice();
+  }
 
   function choose() {
     list.choose({ fields: FIELDS.filter((_name, index) => boxes[index].checked), skip: skip.value });
@@ -72,7 +82,7 @@ export function enrichmentForm(app, list, onStarted) {
       if (current !== latest) return;
       estimate = answer.estimate;
       problem.replaceChildren();
-      if (!isCapEdited) cap.value = String(Math.min(answer.estimate.credits_max, app.session.credits.balance));
+      if (!isCapEdited) cap.value = String(Math.min(answer.estimate.credits_max, balance));
       showPrice();
     } catch (error) {
       if (app.signal.aborted || current !== latest) return;
@@ -98,7 +108,7 @@ export function enrichmentForm(app, list, onStarted) {
 
   function showPrice() {
     const count = list.picked.length;
-    hint.textContent = count > MAX_ITEMS ? t("people_too_many", MAX_ITEMS, count) : estimate ? priceSentence(app, estimate) : "";
+    hint.textContent = count > MAX_ITEMS ? t("people_too_many", MAX_ITEMS, count) : estimate ? priceSentence(estimate, balance) : "";
     submit.textContent = estimate
       ? t("find_people", plural("people", estimate.to_buy), formatCredits(most()))
       : t("find_people", plural("people", count), "…");
@@ -118,12 +128,11 @@ export function enrichmentForm(app, list, onStarted) {
   }
 }
 
-/** Return who costs nothing and who may cost something, and what is missing for it. @param {App} app @param {Estimate} estimate */
-function priceSentence(app, estimate) {
-  const { owned, skipped, to_buy: rest, credits_max: max } = estimate;
-  const { balance } = app.session.credits;
+/** Return who costs nothing and who may cost something, and what is missing for it. @param {Estimate} estimate @param {number} balance */
+function priceSentence({ owned, skipped, to_buy: rest, credits_max: max }, balance) {
   const counts = [owned > 0 && t("count_owned", owned), skipped > 0 && t("count_skipped", skipped), t("count_to_buy", rest)];
   const parts = [`${counts.filter(Boolean).join(", ")}.`, rest > 0 ? t("paid_if_found") : t("nothing_to_buy")];
-  if (max > balance) parts.push(t("people_no_credits", formatCredits(balance)));
+  if (balance === 0 && max > 0) parts.push(t("no_credits", formatCredits(max), formatCredits(balance)));
+  else if (max > balance) parts.push(t("people_no_credits", formatCredits(balance)));
   return parts.join(" ");
 }

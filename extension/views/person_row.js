@@ -108,6 +108,7 @@ function maskedValues({ available }) {
 /** Return why a finished request has no value of the person, in words; "" if it has one.
  *  @param {App} app @param {import("../client/api.js").EnrichedItem} item */
 function resultText(app, item) {
+  if (item.error?.code === "insufficient_credits") return t("cap_used_up");
   if (item.error) return errorMessage(item.error, app.session.origin);
   if (item.emails.length + item.phones.length > 0) return "";
   return capitalize(valueText("state", item.outcome ?? "failed"));

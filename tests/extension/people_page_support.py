@@ -5,10 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
+from pathlib import Path
 from typing import Any
 
-from chromium_support import BrowserUser
+from chromium_support import BrowserUser, copy_extension
 from company_support import Company
 from crm_index_support import a_crm, in_crm
 from polling import wait_until
@@ -19,6 +21,11 @@ from app.domain.findings import EmailStatus, FoundContact, FoundEmail, Source, S
 from app.engine.contacts import contacts
 from app.infra import clock
 
+READER = """export async function readPeople() {
+  const { on_page: found } = await chrome.storage.session.get("on_page");
+  return found ?? { kind: "none", rule: "", people: [], left_out: 0 };
+}
+"""
 PAGE = "<!doctype html><html lang=en><title>People</title><main><ul>{rows}</ul></main>"
 ROW = '<li><a href="{url}">{name}</a></li>'
 FIRST_NAMES = "Ada Bob Cleo Dora Emil Fay Gus Hedy Ivo Jana Kurt Lena Milo Nora Otto Pia Quin Rosa Sven Tilda"
@@ -57,6 +64,17 @@ def serve_people(user: BrowserUser, people: Sequence[Somebody], host: str = "peo
     html = PAGE.format(rows=rows)
     user.tabs()[0].route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
     return url
+
+
+def without_reader(folder: Path) -> None:
+    """Copy the extension to the folder of a browser, with what a test sets in place of what pages show."""
+    (copy_extension(folder) / "page_people.js").write_text(READER)
+
+
+def on_page(user: BrowserUser, *people: dict[str, str], kind: str = "list", left_out: int = 0) -> None:
+    """Set what all pages show, for a browser without a reader."""
+    found = {"kind": kind, "rule": "test", "people": people, "left_out": left_out}
+    user.set_storage("session", on_page=found)
 
 
 def of_company(company: Company) -> list[Somebody]:
@@ -104,9 +122,12 @@ def put_into_crm(user: BrowserUser, people: Sequence[Somebody], **fields: Any) -
         in_crm(
             session, a_crm(session, user.workspace), *({"profiles": [one.profile]} | fields for one in people)
         )
-    body = {"subject": {"linkedin_url": people[0].profile}}
+    subject = {"linkedin_url": people[0].profile}
+    request = {"entity": "person", "items": [{"subject": subject}], "skip": ["crm"], "dry_run": True}
+    call = partial(user.stack.call, "POST", Authorization=user.token)
     # The server remembers for a few seconds that no workspace has a system of its own.
-    wait_until(lambda: user.stack.call("POST", "/api/ext/lookup", body, Authorization=user.token).body["crm"])
+    wait_until(lambda: call("/api/ext/lookup", {"subject": subject}).body["crm"])
+    wait_until(lambda: call("/api/ext/enrichment-request", request).body["estimate"]["skipped"])
 
 
 @dataclass
