@@ -29,6 +29,7 @@ export function enrichmentForm(app, list, onStarted) {
   const capField = h("div", { class: "field cap" }, h("label", { for: "people-cap" }, t("cap")), cap);
   const submit = button(t("find_people", "…", "…"), request, { class: "primary", disabled: true });
   const hint = h("p", { class: "hint" });
+  const fewer = button(t("keep_first", MAX_ITEMS), () => list.pick(list.picked.slice(MAX_ITEMS), false), { hidden: true });
   const problem = h("div", { class: "stack" });
   const purpose = purposeChoice(app, "people");
   let latest = {};
@@ -39,7 +40,7 @@ export function enrichmentForm(app, list, onStarted) {
   boxes.forEach((box) => (box.checked = list.choice.fields.includes(box.value)));
   skip.value = list.choice.skip;
   const fields = h("div", { class: "fields", role: "group", "aria-label": t("find_what") }, ...boxes.map((box) => h("label", { class: "check" }, box, t(`kind_${box.value}`))));
-  const element = h("div", { class: "stack" }, fields, skipField, capField, purpose.element, hint, problem, submit);
+  const element = h("div", { class: "stack" }, fields, skipField, capField, purpose.element, hint, fewer, problem, submit);
   list.onChange(update, app.signal);
   loadSession().then((session) => session && showBalance(session)); // it may have changed since the view was opened
   onSessionChange(showBalance, app.signal);
@@ -108,6 +109,7 @@ export function enrichmentForm(app, list, onStarted) {
 
   function showPrice() {
     const count = list.picked.length;
+    fewer.hidden = count <= MAX_ITEMS;
     hint.textContent = count > MAX_ITEMS ? t("people_too_many", MAX_ITEMS, count) : estimate ? priceSentence(estimate, balance) : "";
     submit.textContent = estimate
       ? t("find_people", plural("people", estimate.to_buy), formatCredits(most()))
