@@ -31,6 +31,7 @@ FEATURES = (
     "imports",
     "limits",
     "lists",
+    "page_rules",
     "privacy_requests",
     "providers",
     "quality",

@@ -130,6 +130,8 @@ class Settings:
     company_filter_seconds: int = _setting(readers.between, 600, 0, 86_400)
     company_filter_key: bytes | None = _secret(readers.signing_seed)
     company_filter_oprf_key: bytes | None = _secret(readers.signing_seed)
+    page_rules_file: str = _setting(readers.absolute_path)
+    page_rules_off: tuple[str, ...] = _setting(sign_in_readers.words)
     limit_lookup: str = _setting(readers.limit, "6000/minute")
     limit_spend: str = _setting(readers.limit, "6000/minute")
     limit_write: str = _setting(readers.limit, "6000/minute")

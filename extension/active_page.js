@@ -1,11 +1,13 @@
 // The page that the user clicked the toolbar icon on. Only that click lets the extension read its URL.
 
 import { normalizeCompanyUrl, normalizeProfileUrl, parseHost } from "./client/normal_forms.js";
+import { isApp, loadPageRules } from "./page_rules.js";
 
 /** @typedef {import("./storage.js").Page} Page */
 /** What a profile page shows. @typedef {{full_name?: string, headline?: string, location?: string}} ProfileOnPage */
 
-/** @returns {Promise<Page>} */
+/** Return the page. One of an application, such as a mailbox or a CRM, is `nothing` with a host: not a company's website.
+ *  @returns {Promise<Page>} */
 export async function readActivePage() {
   const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
   const tabUrl = tab?.url ?? "";
@@ -16,7 +18,9 @@ export async function readActivePage() {
   const company = normalizeCompanyUrl(tabUrl);
   if (company) return { ...location, kind: "company", url: company };
   const host = parseHost(tabUrl);
-  return host ? { ...location, kind: "site", url: "", host } : { ...location, kind: "nothing", url: "" };
+  if (host === null) return { ...location, kind: "nothing", url: "" };
+  const kind = isApp(await loadPageRules(), tabUrl) ? "nothing" : "site";
+  return { ...location, kind, url: "", host };
 }
 
 /** Return what the profile page shows; `{}` if the tab shows another page now or may not be read.

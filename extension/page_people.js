@@ -1,5 +1,9 @@
 // The people on the page that the user clicked the toolbar icon on.
 
+import { normalizeEmail, normalizeProfileUrl } from "./client/normal_forms.js";
+import { readInPage } from "./page_reader.js";
+import { loadPageRules, rulesFor } from "./page_rules.js";
+
 /** One person, as the page shows them; what the page does not show is missing.
  *  `linkedin_url` is a profile, `member_url` a lead of Sales Navigator or a candidate of Recruiter.
  *  @typedef {{full_name?: string, title?: string, company_name?: string, linkedin_url?: string, member_url?: string,
@@ -7,24 +11,51 @@
 /** `kind` is `list` for a page of several people, `person` for a page about one (a mail, a CRM record), else `none`.
  *  `rule` is the name of the rule that read it, `left_out` how many visible people exceeded the limit of 200.
  *  @typedef {{kind: "list"|"person"|"none", rule: string, people: PersonOnPage[], left_out: number}} PeopleOnPage */
+/** @typedef {import("./page_reader.js").Reading} Reading */
+
+const LIMITS = { people: 200, elements: 25_000, milliseconds: 1_500, text: 500_000 };
+const MEMBER_URL = /^https:\/\/[a-z.]*linkedin\.com\/(?:sales|talent|recruiter)\/[^?#]{1,300}$/;
+const LONGEST = 200;
 
 /** Return the people that are visible on the page; none if the tab shows another page now or may not be read.
  *  @param {import("./storage.js").Page} page @returns {Promise<PeopleOnPage>} */
 export async function readPeople(page) {
   try {
+    const { url = "" } = await chrome.tabs.get(page.tabId);
+    if (!/^https?:/.test(url) || (page.host !== "" && new URL(url).hostname.replace(/\.$/, "") !== page.host))
+      return none();
+    const rules = await loadPageRules();
+    const used = rulesFor(rules, url);
+    if (used.length === 0) return none();
     const target = { tabId: page.tabId };
-    const [{ result }] = await chrome.scripting.executeScript({ target, func: readInPage });
-    return /** @type {PeopleOnPage} */ (result);
+    const [{ result }] = await chrome.scripting.executeScript({
+      target,
+      func: readInPage,
+      args: [used, rules.words, LIMITS],
+    });
+    return checked(/** @type {any} */ (result), url);
   } catch {
-    return { kind: "none", rule: "", people: [], left_out: 0 };
+    return none(); // the tab was closed or navigated, or does not let itself be read
   }
 }
 
-/** Runs in the page, so it uses nothing of this module. */
-function readInPage() {
-  const people = [...document.querySelectorAll("a[href*='linkedin.com/in/']")].map((link) => ({
-    full_name: link.textContent?.trim().replace(/\s+/g, " ") ?? "",
-    linkedin_url: /** @type {HTMLAnchorElement} */ (link).href,
-  }));
-  return { kind: people.length > 1 ? "list" : "none", rule: "profile-links", people, left_out: 0 };
+/** @returns {PeopleOnPage} */
+const none = () => ({ kind: "none", rule: "", people: [], left_out: 0 });
+
+/** Return what was read, unless the tab has shown another page meanwhile.
+ *  @param {PeopleOnPage & {address: string, people: Reading[]}} result @param {string} url @returns {PeopleOnPage} */
+function checked({ kind, rule, people, left_out, address }, url) {
+  const isSamePage =
+    new URL(address).origin + new URL(address).pathname === new URL(url).origin + new URL(url).pathname;
+  const persons = people.map(personOf).filter((person) => person !== null);
+  return isSamePage && persons.length > 0 ? { kind, rule, people: persons, left_out } : none();
+}
+
+/** Return the person with normal forms; null if nothing identifies them. @param {Reading} reading @returns {PersonOnPage|null} */
+function personOf({ full_name, title, company_name, location, phone, email = "", link = "" }) {
+  const texts = { full_name, title, company_name, location, phone };
+  const urls = MEMBER_URL.test(link) ? { member_url: link } : { linkedin_url: normalizeProfileUrl(link) ?? undefined };
+  const values = Object.entries({ ...texts, ...urls, email: normalizeEmail(email) ?? undefined });
+  const person = Object.fromEntries(values.filter(([, value]) => value !== undefined && value.length <= LONGEST));
+  return person.full_name || person.email || person.linkedin_url || person.member_url ? person : null;
 }

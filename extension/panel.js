@@ -79,8 +79,8 @@ async function loadPageOfWindow() {
 
 /** @param {Page|null} page @returns {View} */
 function viewFor(page) {
-  if (page && page.kind !== "nothing") return pageView(page);
-  return () => emptyState(t("nothing_title"), isSidePanel ? t("panel_empty") : t("nothing_text"));
+  const nothing = () => emptyState(t("nothing_title"), isSidePanel ? t("panel_empty") : t("nothing_text"));
+  return page && (page.kind !== "nothing" || page.host) ? pageView(page, nothing) : nothing;
 }
 
 /** Show the top view and focus its heading, which scrolls the window to the top. */

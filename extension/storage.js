@@ -7,8 +7,8 @@
 import { loadPolicy } from "./policy.js";
 
 /** @typedef {import("./client/api.js").Session} Session */
-/** `filterKey` is the public key of the company filter as it was at sign-in.
- *  @typedef {Session & {origin: string, token: string, filterKey?: string|null}} StoredSession */
+/** `filterKey` and `pageRulesKey` are the public keys of the company filter and the page rules as they were at sign-in.
+ *  @typedef {Session & {origin: string, token: string, filterKey?: string|null, pageRulesKey?: string|null}} StoredSession */
 /** `lookupBy` is what is sent about a website whose company may be known: nothing until the user asks, a prefix of its
  *  hash, or its hash; in the last case about every website.
  *  `purpose` is the last one that was chosen.
@@ -66,10 +66,11 @@ export async function loadSession() {
   return server === null || session?.origin === server ? session : null;
 }
 
-/** Store the session of a sign-in, and pin the public key of the company filter.
+/** Store the session of a sign-in, and pin the public keys of what the server signs.
  *  @param {Session} session @param {string} origin @param {string} token */
 export async function startSession(session, origin, token) {
-  await saveSession({ ...session, origin, token, filterKey: session.hash_lookup.filter_key ?? null });
+  const keys = { filterKey: session.hash_lookup.filter_key ?? null, pageRulesKey: session.page_rules_key ?? null };
+  await saveSession({ ...session, origin, token, ...keys });
 }
 
 /** @param {StoredSession} session */

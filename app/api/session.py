@@ -141,6 +141,14 @@ class SessionResponseSchema(ResponseSchema):
     )
     purposes = fields.Nested(PurposesSchema, required=True)
     hash_lookup = fields.Nested(HashLookupSchema, required=True)
+    page_rules_key = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+            "description": "The Ed25519 public key that signs the page rules, in base64. Pin it at sign-in.",
+        },
+    )
     providers = fields.List(fields.Nested(ProviderSchema), required=True)
     server = fields.Nested(ServerSchema, required=True)
 
@@ -170,7 +178,7 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
     settings = services().settings
     account = accounts.profile(transaction, current.account_id)
     health = provider_throttles.health(transaction)
-    return {
+    described = {
         "account": {
             "id": account.id,
             "email": account.email,
@@ -188,9 +196,13 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
         "prices": settings.prices,
         "purposes": {"required": settings.purpose_rule.is_set, "allowed": list(settings.purposes)},
         "hash_lookup": _hash_lookup(settings),
+        "page_rules_key": None,
         "providers": [{"name": name, "healthy": health.get(name, True)} for name in _providers(settings)],
         "server": {"version": current_app.version, "api_version": API_VERSION},  # type: ignore[attr-defined]
     }
+    for part in web_parts():
+        described |= part.session(settings)
+    return described
 
 
 def _hash_lookup(settings: Settings) -> dict[str, Any]:

@@ -18,6 +18,7 @@
  *   workspace: {id: string, name: string}, auth: {kind: string, scopes: string[], expires_at: string|null},
  *   credits: Credits, prices: Record<string, number>, purposes?: {required: boolean, allowed: string[]},
  *   hash_lookup: {algorithm: string, prefix_length: number, filter_key?: string|null, filter_oprf_key?: string|null},
+ *   page_rules_key?: string|null,
  *   providers: {name: string, healthy: boolean}[], server: {version: string, api_version: string}}} Session
  */
 /** @typedef {{password: boolean, company: {name: string, path: string, extension_ids: string[]}|null}} SignInOptions */
@@ -240,6 +241,17 @@ export class Client {
     const { response, bytes } = await this.#fetch("GET", path, undefined, { signal, headers });
     if (response.status === 304) return null;
     return response.status === 200 ? { etag: response.headers.get("ETag") ?? "", bytes } : parse(response, bytes);
+  }
+
+  /** Download the signed rules by which the people of a page are read; null if they are still those with this `ETag`.
+   *  @param {{etag?: string|null, signal?: AbortSignal}} [options]
+   *  @returns {Promise<{etag: string, rules: string, signature: string}|null>} */
+  async pageRules({ etag = null, signal } = {}) {
+    /** @type {Record<string, string>} */
+    const headers = etag ? { "If-None-Match": etag } : {};
+    const { response, bytes } = await this.#fetch("GET", "/api/ext/page-rules", undefined, { signal, headers });
+    if (response.status === 304) return null;
+    return { ...parse(response, bytes), etag: response.headers.get("ETag") ?? "" };
   }
 
   /** Evaluate blinded hashes with the key of the company filter (blinding.js). @param {{key: string, blinded: string[]}} body

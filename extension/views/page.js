@@ -15,24 +15,24 @@ import { siteView } from "./site.js";
 /** @typedef {import("../storage.js").Page} Page */
 /** @typedef {import("../page_people.js").PeopleOnPage} PeopleOnPage */
 
-const NETWORK = /(?:^|\.)linkedin\.com$/; // whose pages say nothing of the company that runs it
-
-/** Return the view of a page with a web address. @param {Page} page @returns {View} */
-export function pageView(page) {
+/** Return the view of a page with a web address; `nothing` is shown of an application's page without people.
+ *  @param {Page} page @param {View} nothing @returns {View} */
+export function pageView(page, nothing) {
   /** @type {View|null} */
   let view = null; // the page is read once: going back to its view keeps who is picked
   return async (app) => {
-    view ??= viewOf(page, await readPeople(page));
+    view ??= viewOf(page, await readPeople(page), nothing);
     return view(app);
   };
 }
 
-/** @param {Page} page @param {PeopleOnPage} found @returns {View} */
-function viewOf(page, found) {
+/** @param {Page} page @param {PeopleOnPage} found @param {View} nothing @returns {View} */
+function viewOf(page, found, nothing) {
   if (page.kind === "profile") return withOthers(personView({ linkedin_url: page.url }), found, "list");
   if (found.kind === "list") return listView(page, found);
   const subject = found.kind === "person" ? subjectOfOne(found.people[0]) : null;
-  return subject ? withOthers(personView(subject), found, "person") : siteView(page);
+  if (subject) return withOthers(personView(subject), found, "person");
+  return page.kind === "nothing" ? nothing : siteView(page);
 }
 
 /** Return the subject of the one person of a page: an address says more than a name. @param {import("../page_people.js").PersonOnPage} person */
@@ -44,7 +44,7 @@ function subjectOfOne(person) {
 
 /** @param {Page} page @param {PeopleOnPage} found @returns {View} */
 function listView(page, found) {
-  const offersCompany = page.kind === "company" || !NETWORK.test(page.host);
+  const offersCompany = page.kind !== "nothing";
   const company = (/** @type {App} */ app) => button(t("show_site"), () => app.open(siteView(page)), { class: "secondary" });
   return peopleView(found, { canReadAgain: true, below: offersCompany ? company : undefined });
 }

@@ -98,6 +98,7 @@ def test_visiting_twenty_websites_sends_nothing_and_one_click_sends_hashes(
     assert not [request for request in recorded if request.host == user.proxy.api]
     assert Counter(request.path for request in api_requests) == {
         "/api/ext/session": 1,
+        "/api/ext/page-rules": 1,
         "/api/ext/company-by-hash": 1,
         "/api/ext/leads-by-website-hash": 1,
     }

@@ -153,5 +153,8 @@ def test_the_schema_names_every_setting_that_the_extension_reads() -> None:
 
     names = set(schema["properties"])
 
-    assert names == {"server", "company_sign_in_only", "prefix_lookup_only", "filter_key"}
+    assert names == {
+        *("server", "company_sign_in_only", "prefix_lookup_only", "filter_key"),
+        "page_rules_off",
+    }
     assert all(name in code and f"`{name}`" in docs for name in names)

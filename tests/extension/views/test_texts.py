@@ -58,7 +58,7 @@ FAMILIES = {
 }
 PLURALS = ("one", "other")
 CODE_LIKE = re.compile(r"[#/:=@${}|]|^[a-z .-]+$")  # selectors, URLs, class names
-NOT_WORDS = {"use strict", "Content-Type", "Accept", "ApiError", "GET", "POST"}
+NOT_WORDS = {"use strict", "Content-Type", "Accept", "Person", "ApiError", "GET", "POST"}
 NODE_SCRIPT = """
 import { readFileSync } from "node:fs";
 const [texts, source, problems] = JSON.parse(readFileSync(0, "utf8"));
@@ -121,7 +121,8 @@ def test_the_page_and_the_scripts_contain_no_user_visible_words() -> None:
         (name, text)
         for name, source in SOURCES.items()
         for text in _strings(source)
-        if (re.search(r"[A-Za-z]{2,} [A-Za-z]{2,}", text) or re.fullmatch(r"[A-Z][a-z]+[.!?]?", text))
+        if name != "generic_rules.js"  # words that are looked for on pages, and never shown
+        and (re.search(r"[A-Za-z]{2,} [A-Za-z]{2,}", text) or re.fullmatch(r"[A-Z][a-z]+[.!?]?", text))
         and not CODE_LIKE.search(text)
         and text not in NOT_WORDS
     }

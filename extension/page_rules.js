@@ -1,0 +1,115 @@
+// The rules that say which elements of a page are people: downloaded, verified and stored, or those of the package.
+
+import { ApiError, Client } from "./client/api.js";
+import { verifySignature } from "./client/signatures.js";
+import { GENERIC_RULES } from "./generic_rules.js";
+import { loadPolicy } from "./policy.js";
+import { disk, loadSession } from "./storage.js";
+
+/** @typedef {import("./page_reader.js").PageRules} PageRules */
+/** @typedef {import("./page_reader.js").SiteRule} SiteRule */
+/** The signed file of a server, and when it was last compared with the server's, in milliseconds since 1970.
+ *  @typedef {{origin: string, rules: string, signature: string, etag: string, checkedAt: number}} StoredRules */
+
+const STORED = "page_rules";
+const MAX_AGE = 3600_000;
+const FIRST_WAIT = 3_000; // milliseconds that a click waits for the first file
+const LOCK = "page_rules";
+
+/** Return the rules to read a page by: the last good file of the server, or else those of the package; in both, what the
+ *  administrator's policy turns off is off. @returns {Promise<PageRules>} */
+export async function loadPageRules() {
+  const [rules, policy] = await Promise.all([rulesOfServer(), loadPolicy()]);
+  const read = rules ?? GENERIC_RULES;
+  return { ...read, off: [...read.off, ...policy.pageRulesOff] };
+}
+
+/** Return the rules of the stored file. The first one is waited for, a newer one is there with the next click.
+ *  @returns {Promise<PageRules|null>} null without a session or a file */
+async function rulesOfServer() {
+  const session = await loadSession();
+  const key = session?.pageRulesKey ?? session?.page_rules_key;
+  if (!session || !key) return null;
+  const client = new Client(session.origin, session.token);
+  const stored = await storedRules(session.origin, key);
+  if (stored && Date.now() - stored.file.checkedAt < MAX_AGE) return stored.rules;
+  const update = navigator.locks.request(LOCK, () => updateFile(client, session.origin, key));
+  if (stored) return stored.rules;
+  await Promise.race([update, new Promise((resolve) => setTimeout(resolve, FIRST_WAIT))]);
+  return (await storedRules(session.origin, key))?.rules ?? null;
+}
+
+/** Return the stored file of a server with its rules; null if there is none that is signed with the key.
+ *  @param {string} origin @param {string} key @returns {Promise<{file: StoredRules, rules: PageRules}|null>} */
+async function storedRules(origin, key) {
+  /** @type {StoredRules|undefined} */
+  const file = (await disk.get(STORED))[STORED];
+  const rules = file?.origin === origin ? await verified(file, key) : null;
+  return file && rules ? { file, rules } : null;
+}
+
+/** Store the server's file, unless it is not signed with the key, or older than the stored one.
+ *  @param {Client} client @param {string} origin @param {string} key */
+async function updateFile(client, origin, key) {
+  const stored = await storedRules(origin, key);
+  const file = await download(client, stored?.file.etag ?? null);
+  if (file === undefined) return;
+  const rules = file && (await verified(file, key));
+  const isNewer = rules && rules.version >= (stored?.rules.version ?? 0);
+  const current = isNewer ? { ...file, origin } : stored?.file;
+  if (current) await disk.set({ [STORED]: { ...current, checkedAt: Date.now() } });
+}
+
+/** Return the server's file; null if it is the one with this ETag, undefined if there is none or no connection.
+ *  @param {Client} client @param {string|null} etag */
+async function download(client, etag) {
+  try {
+    return await client.pageRules({ etag });
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/** Return the rules of a file; null if they are malformed, or not signed with the key.
+ *  @param {{rules: string, signature: string}} file @param {string} key @returns {Promise<PageRules|null>} */
+async function verified({ rules, signature }, key) {
+  if (!(await verifySignature(new TextEncoder().encode(rules), signature, key))) return null;
+  try {
+    return JSON.parse(rules);
+  } catch {
+    return null;
+  }
+}
+
+/** Return whether a URL is a page of an application, such as a mailbox or a CRM: its host is not a company's website.
+ *  @param {PageRules} rules @param {string} url */
+export function isApp(rules, url) {
+  const { hostname, pathname } = new URL(url);
+  const isPage = (/** @type {SiteRule} */ rule) => rule.kind === "person" && matchesPage(rule, hostname, pathname);
+  return rules.apps.some((pattern) => matches(pattern, hostname)) || rules.sites.some(isPage);
+}
+
+/** @param {SiteRule} rule @param {string} host @param {string} path */
+function matchesPage({ hosts, paths }, host, path) {
+  const isHost = hosts.some((pattern) => matches(pattern, host));
+  return isHost && (!paths || paths.some((pattern) => matches(pattern, path)));
+}
+
+/** Return the rules of which the page is one, and the generic ones if it is not an application's.
+ *  Nothing is left if the host is off. @param {PageRules} rules @param {string} url */
+export function rulesFor(rules, url) {
+  const { hostname, pathname } = new URL(url);
+  const isOff = (/** @type {string} */ name) => rules.off.includes(name);
+  if (rules.off.some((pattern) => matches(pattern, hostname))) return [];
+  const sites = rules.sites.filter((rule) => matchesPage(rule, hostname, pathname));
+  const generic = sites.length > 0 || isApp(rules, url) ? [] : rules.generic;
+  return [...sites, ...generic].filter(({ name }) => !isOff(name));
+}
+
+/** Return whether the text is the pattern, in which `*` stands for any text and a leading `*.` for any subdomain or none.
+ *  @param {string} pattern @param {string} text */
+function matches(pattern, text) {
+  const escaped = pattern.replace(/^\*\./, "\0").replace(/[.+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${escaped.replace("\0", "(?:.*\\.)?").replaceAll("*", ".*")}$`, "i").test(text);
+}
