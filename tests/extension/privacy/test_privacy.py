@@ -128,6 +128,7 @@ def test_a_click_on_a_profile_sends_its_url_and_none_of_its_content(user: Browse
     assert not _requests_containing(api_requests, "Building quiet things")
     assert {request.path for request in api_requests} <= {
         "/api/ext/session",
+        "/api/ext/page-rules",
         "/api/ext/lookup",
         "/api/ext/enrichment-request",
     }
