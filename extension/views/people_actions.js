@@ -19,7 +19,7 @@ import { showProgress } from "./progress.js";
 export function peopleActions(app, list, lookUp) {
   const summary = h("p", { class: "summary", id: "people-summary" });
   const request = h("div", { class: "stack", hidden: true });
-  const enrichment = disclosure("find_contacts", "people-enrichment", enrichmentForm(app, list, close));
+  const enrichment = disclosure("find_contacts", "people-enrichment", enrichmentForm(app, list, onStarted));
   const listing = disclosure("put_on_list", "people-listing", listForm(app, list));
   const exports = h("span", { class: "exports" }, iconButton("copy", t("copy_emails"), copyEmails), iconButton("download", t("download_csv"), download));
   const parts = [enrichment, listing];
@@ -45,8 +45,9 @@ export function peopleActions(app, list, lookUp) {
     }
   }
 
-  function close() {
+  function onStarted() {
     open(null);
+    focusOn(summary); // the pressed button is gone
   }
 
   function update() {
@@ -95,9 +96,16 @@ export function peopleActions(app, list, lookUp) {
       await deleteRequest(stored);
       forgetRequest(list, stored);
       request.hidden = true;
+      focusOn(summary);
       lookUp();
     }
   }
+}
+
+/** @param {HTMLElement} element that takes no focus by itself */
+function focusOn(element) {
+  element.tabIndex = -1;
+  element.focus();
 }
 
 /** @param {App} app @param {StoredRequest} stored @param {() => void} done @returns {Node[]} */

@@ -12,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from chromium_support import BrowserUser
 from company_support import Company, create_company
 from e2e_stack import Stack
+from people_page_support import of_company, serve_people, somebodies
 from playwright.sync_api import Page, expect
 from polling import wait_until
 from proxy_support import problem_reply
@@ -203,6 +204,68 @@ def test_empty_states_and_errors_are_accessible_in_light_and_dark(
     popup.get_by_role("button", name="Look up everything").click()
     expect(popup.get_by_text("You can close this")).to_be_visible()
     _assert_accessible(popup, "enrichment running")
+
+
+def test_the_people_of_a_page_are_accessible_in_light_and_dark(
+    user: BrowserUser, company: Company, prospeo_may_reply: threading.Event
+) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(serve_people(user, [*of_company(company), *somebodies(2)]))
+    expect(popup.get_by_text("Not known yet").first).to_be_visible()
+    popup.get_by_label("Pick all").check()
+    _assert_accessible(popup, "people picked")
+    popup.get_by_role("button", name="Put on a list").click()
+    _assert_accessible(popup, "putting people on a list")
+    popup.get_by_role("button", name="Find contacts").click()
+    expect(popup.get_by_role("button", name="Find 5 people")).to_be_enabled()
+    _assert_accessible(popup, "price of people")
+    popup.get_by_role("button", name="Find 5 people").click()
+    expect(popup.get_by_text("In progress").first).to_be_visible()
+    _assert_accessible(popup, "people requested")
+    prospeo_may_reply.set()
+    expect(popup.get_by_role("button", name="Done")).to_be_visible()
+    _assert_accessible(popup, "people found")
+
+
+def test_people_of_a_page_are_picked_and_found_by_keyboard(user: BrowserUser, company: Company) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(serve_people(user, of_company(company)))
+    expect(popup.locator(".people-on-page").get_by_text("a•••••@")).to_be_visible()
+    popup.evaluate(RECORD_ANNOUNCEMENTS)
+
+    _tab_to(popup, "Pick all")
+    _tab_to(popup, "Ada Lovelace")
+    popup.keyboard.press("Space")
+    _tab_to(popup, "Find contacts")
+    popup.keyboard.press("Enter")
+    expect(popup.get_by_role("button", name="Find 1 person · at most 1 credit")).to_be_enabled()
+    popup.keyboard.press("Shift+Tab")
+    popup.keyboard.press("Enter")
+
+    expect(popup.get_by_role("link", name=company.emails["Ada"])).to_be_visible()
+    expect(popup.get_by_text("Pick the people you want.")).to_be_focused()
+    assert popup.evaluate("announced").pop() == "1 of 1 found or revealed already. Charged: 1 credit."
+
+
+@pytest.mark.parametrize("place", ["side panel", "popup"])
+def test_at_200_percent_the_people_of_a_page_are_all_there(
+    user: BrowserUser, company: Company, place: str
+) -> None:
+    user.sign_in()
+    people = [*of_company(company), *somebodies(3)]
+    user.open_popup_on(serve_people(user, people)).close()
+    panel = user.open_panel()
+    panel.set_viewport_size(
+        {"width": NARROWEST_PANEL, "height": 400} if place == "side panel" else HALF_A_POPUP
+    )
+    expect(panel.get_by_text("Not known yet").first).to_be_visible()
+    panel.get_by_role("checkbox", name="Pick all").check()
+    _assert_nothing_cut_off(panel, "people picked")
+    panel.get_by_role("button", name="Find contacts").click()
+    expect(panel.get_by_role("button", name="Find 6 people")).to_be_enabled()
+    _assert_nothing_cut_off(panel, "price of people")
+    panel.get_by_role("button", name="Put on a list").click()
+    _assert_nothing_cut_off(panel, "putting people on a list")
 
 
 def test_every_step_works_by_keyboard_with_a_visible_focus(user: BrowserUser, company: Company) -> None:
