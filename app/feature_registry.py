@@ -6,9 +6,10 @@ import all of them: `web` (`WEB`, a `WebPart`: endpoints, pages and gauges) neve
 that Celery beat starts, and the seconds between. `tables` (`TABLES`) declares the tables, `holdings`
 (`HOLDINGS`) says what they hold about people and what is secret. `lookup` (`LOOKUP`, a `LookupPart`) adds to
 the results of lookups, `own_records` (`OWN_RECORDS`, an `OwnRecordSource`) finds what a workspace has of
-people itself, `exclusion` (`EXCLUSION`, an `ExclusionPart`) says whom workspaces exclude. `commands` has the
-group of `flask <name>`, `subcommands` (`SUBCOMMANDS`) commands in groups of others, by group, `import_modes`
-(`IMPORT_MODES`) flags of the commands that import lists, and `checks` the `findings` of `flask doctor`.
+people itself, `job_results` (`RESULTS`, a `ResultPart`) shows the results of a kind of jobs, `exclusion`
+(`EXCLUSION`, an `ExclusionPart`) says whom workspaces exclude. `commands` has the group of `flask <name>`,
+`subcommands` (`SUBCOMMANDS`) commands in groups of others, by group, `import_modes` (`IMPORT_MODES`) flags of
+the commands that import lists, and `checks` the `findings` of `flask doctor`.
 Nothing imports a feature, and features do not import one another: a feature is deleted with its folder and
 its line below.
 """
@@ -32,6 +33,7 @@ FEATURES = (
     "limits",
     "lists",
     "page_rules",
+    "people_searches",
     "privacy_requests",
     "providers",
     "quality",
@@ -49,6 +51,7 @@ Part: TypeAlias = Literal[
     "holdings",
     "lookup",
     "own_records",
+    "job_results",
     "exclusion",
     "commands",
     "subcommands",

@@ -25,6 +25,7 @@ DEFAULT_ORDER = {
     "phone": ("leadmagic", "pdl", "prospeo", "apollo", "dropcontact", "rocketreach", "fullenrich"),
     "person": ("hunter", "prospeo", "pdl", "apollo", "dropcontact", "rocketreach"),
     "company": ("hunter", "prospeo", "pdl", "apollo", "rocketreach"),
+    "people": ("rocketreach", "hunter", "prospeo", "pdl", "apollo"),
     "verification": ("mx", "reacher"),
 }
 """The default order of providers per field: free and fast ones before expensive and slow ones.
@@ -36,7 +37,7 @@ DEFAULT = "default"
 KEYLESS = frozenset({"pattern", "mx"})
 KEYS = {"reacher": "BASE_URL"}
 """The setting that enables a provider, if it is not its API key."""
-_REGIONAL = re.compile(r"PROVIDERS_(EMAIL|PHONE|PERSON|COMPANY|VERIFICATION)_[A-Z]{2}")
+_REGIONAL = re.compile(r"PROVIDERS_(EMAIL|PHONE|PERSON|COMPANY|PEOPLE|VERIFICATION)_[A-Z]{2}")
 VARIABLE = re.compile(
     r"[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL|WEBHOOK_URL|RATE|CREDIT_PRICE|DAILY_BUDGET|MISS_DAYS)"
     rf"|{_REGIONAL.pattern}"

@@ -144,6 +144,7 @@ class Settings:
     providers_phone: tuple[str, ...] = _setting(readers.order, "phone")
     providers_person: tuple[str, ...] = _setting(readers.order, "person")
     providers_company: tuple[str, ...] = _setting(readers.order, "company")
+    providers_people: tuple[str, ...] = _setting(readers.order, "people")
     providers_verification: tuple[str, ...] = _setting(readers.order, "verification")
     providers_order: str = _setting(readers.one_of, "fixed", "auto")
     providers_file: str = _setting(readers.text)
@@ -194,6 +195,7 @@ class Settings:
             "phone": self.providers_phone,
             "person": self.providers_person,
             "company": self.providers_company,
+            "people": self.providers_people,
             "verification": self.providers_verification,
         }
 

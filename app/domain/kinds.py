@@ -31,6 +31,7 @@ class Kind(StrEnum):
     ENRICHMENT_REQUEST = "enrichment_request"
     COMPANY_BY_HASH = "company_by_hash"
     LEADS_BY_WEBSITE_HASH = "leads_by_website_hash"
+    PEOPLE_SEARCH = "people_search"
 
 
 class Retention(StrEnum):
@@ -52,7 +53,8 @@ class KindSpec:
     submit or read such a job. `queue` is the first queue; a reveal that needs a provider is moved to
     `PROVIDERS`.
 
-    `price` is the default of the credits for a result; the setting `price_setting` changes it. `reveals` is
+    `price` is the default of the credits for a result, of a search for each person found; the setting
+    `price_setting` changes it. `reveals` is
     the field of a contact that the workspace owns from then on, if any. A job that `has_items` is charged for
     each item. A kind with neither price nor items is free: it is always run again, and nobody is notified.
     """
@@ -107,6 +109,9 @@ register(
         label="people of a website",
         scope=Scope.LOOKUP,
         retention=Retention.DELETED,
+    ),
+    KindSpec(
+        name=Kind.PEOPLE_SEARCH, label="people search", scope=Scope.ENRICH, queue=Queue.PROVIDERS, price=1
     ),
 )
 

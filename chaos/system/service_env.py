@@ -37,6 +37,7 @@ def service_env(folder: Path, database_url: str, redis_url: str, port: int) -> d
         "PROVIDERS_PHONE": "sandbox",
         "PROVIDERS_PERSON": "sandbox",
         "PROVIDERS_COMPANY": "sandbox",
+        "PROVIDERS_PEOPLE": "sandbox",
         "PROVIDERS_VERIFICATION": "",
     }
     return inherited | fixed

@@ -1,14 +1,16 @@
-"""Apollo.io: e-mail, person and company in the response, phone by polling for the result.
+"""Apollo.io: e-mail, person, company and the people of a company in the response, phone by polling.
 
 https://docs.apollo.io/reference/people-enrichment, /reference/poll-webhook-result,
-/reference/organization-enrichment, /reference/view-credit-usage-stats and
-/docs/retrieve-mobile-phone-numbers-for-contacts. The parameters of people/match are sent in the query. Errors
-are identified by `error_details.code`; the older fields at the root will be removed in February 2027.
+/reference/people-api-search, /reference/bulk-people-enrichment, /reference/organization-enrichment,
+/reference/view-credit-usage-stats and /docs/retrieve-mobile-phone-numbers-for-contacts. The
+parameters of people/match are sent in the query. Errors are identified by `error_details.code`; the older
+fields at the root will be removed in February 2027.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -17,12 +19,14 @@ from urllib.parse import quote
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
 from app.domain.providers.rates import Rate
+from app.domain.records.subjects import Subject
 from app.infra import clock
 from app.settings import ProviderSettings
-from workers.providers import parsing
+from workers.providers import parsing, people_searches
 from workers.providers.base import (
     CredentialCheck,
     Pending,
+    PeopleQuery,
     ProviderField,
     ProviderRequest,
     ProviderResponse,
@@ -38,6 +42,8 @@ polled for and are sent nowhere else, unless the operator sets `APOLLO_WEBHOOK_U
 POLL_SECONDS = 10.0
 CREDITS_FOR_PERSON = 1.0
 CREDITS_FOR_MOBILE = 8.0
+MAX_MATCHES = 10
+"""The most people that one request names."""
 
 _TEMPORARY_STATUSES = frozenset({429, 500, 502, 503, 504})
 _LOCKED = "email_not_unlocked"
@@ -77,7 +83,13 @@ class Apollo(Vendor):
     name = "apollo"
     base_url = "https://api.apollo.io/api/v1"
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
-        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
+        {
+            ProviderField.EMAIL,
+            ProviderField.PHONE,
+            ProviderField.PERSON,
+            ProviderField.COMPANY,
+            ProviderField.PEOPLE,
+        }
     )
     default_terms = Terms(
         rates=(Rate(50, 60.0),),  # the free plan; paid plans allow up to 1,000
@@ -87,6 +99,7 @@ class Apollo(Vendor):
                 ProviderField.PHONE: CREDITS_FOR_PERSON + CREDITS_FOR_MOBILE,
                 ProviderField.PERSON: CREDITS_FOR_PERSON,
                 ProviderField.COMPANY: 1.0,
+                ProviderField.PEOPLE: CREDITS_FOR_PERSON,
             },
         ),
         poll_timeout=600.0,
@@ -106,6 +119,8 @@ class Apollo(Vendor):
         company = subject.company_domain or subject.company_name
         if request.field is ProviderField.COMPANY:
             return bool(company)
+        if request.field is ProviderField.PEOPLE:  # no filter by department is documented
+            return bool(subject.company_domain) and not request.people.criteria.departments
         return bool(subject.linkedin_url or subject.email or (subject.name and company))
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
@@ -113,6 +128,8 @@ class Apollo(Vendor):
         if request.field is ProviderField.COMPANY:
             params = _company_parameters(request)
             return self._company(self.send("GET", "/organizations/enrich", seconds=seconds, params=params))
+        if request.field is ProviderField.PEOPLE:
+            return self._people(request.people, request.subject, time.monotonic() + seconds)
         if request.poll_token is not None:
             path = f"/webhook_result/{quote(request.poll_token, safe='')}"
             return self._result(request.poll_token, self.send("GET", path, seconds=seconds))
@@ -186,6 +203,50 @@ class Apollo(Vendor):
             outcome=TraceOutcome.HIT if phones else TraceOutcome.MISS, phones=phones, cost=cost
         )
 
+    def _people(self, query: PeopleQuery, company: Subject, deadline: float) -> ProviderResponse:
+        """Search for people, which is free, and request those whom the search names only in part.
+
+        The search needs a key with permission for it, and returns neither last names nor profiles; each
+        person who is requested by the id costs a credit. If a request fails, those before it are returned.
+        """
+        params = _search_parameters(query, company)
+        response = self.send(
+            "POST", "/mixed_people/api_search", params=params, seconds=deadline - time.monotonic()
+        )
+        if not response.is_ok:
+            return self._error_response(response)
+        if "people" not in response.object:
+            raise UnexpectedResponse("people")
+        ids = [parsing.text(person, "id") for person in parsing.records(response.object, "people")]
+        total = parsing.figure(response.object, "total_entries") or 0.0
+        people: list[dict[str, Any]] = []
+        cost = 0.0
+        for group in _grouped([person_id for person_id in ids if person_id][: query.limit]):
+            try:
+                matched = self._matches(group, deadline)
+            except (ProviderTimeout, UnexpectedResponse):
+                if not people:
+                    raise
+                break
+            if not matched.is_ok:
+                if not people:
+                    return self._error_response(matched)
+                break
+            found = _named(matched)
+            charged = parsing.figure(matched.object, "credits_consumed")
+            cost += CREDITS_FOR_PERSON * len(found) if charged is None else charged
+            people += found
+        source = parsing.source_of(self.name)
+        contacts = (_with_emails(person, source) for person in people)
+        has_more = total > query.offset + query.limit
+        return people_searches.response(query, contacts, has_more=has_more, cost=cost)
+
+    def _matches(self, ids: Sequence[str], deadline: float) -> VendorResponse:
+        details = [{"id": person_id} for person_id in ids]
+        return self.send(
+            "POST", "/people/bulk_match", body={"details": details}, seconds=deadline - time.monotonic()
+        )
+
     def _company(self, response: VendorResponse) -> ProviderResponse:
         if not response.is_ok:
             return self._error_response(response)
@@ -255,6 +316,39 @@ def _reveal_parameters(request: ProviderRequest, webhook_url: str) -> dict[str, 
     if request.field is ProviderField.EMAIL and "personal" in request.types:
         return {"reveal_personal_emails": "true"}
     return {}
+
+
+def _search_parameters(query: PeopleQuery, company: Subject) -> dict[str, Any]:
+    """Return the parameters of a search; its seniorities have the same names."""
+    criteria = query.criteria
+    lists = {
+        "q_organization_domains_list[]": [company.company_domain],
+        "person_titles[]": list(criteria.titles),
+        "person_seniorities[]": list(criteria.seniorities),
+        "person_locations[]": people_searches.country_names(query),
+    }
+    pages = {"page": query.page, "per_page": query.limit}
+    return {name: values for name, values in lists.items() if values} | pages
+
+
+def _grouped(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the ids in groups of which each is one request."""
+    for start in range(0, len(ids), MAX_MATCHES):
+        yield ids[start : start + MAX_MATCHES]
+
+
+def _named(matched: VendorResponse) -> list[dict[str, Any]]:
+    """Return the people of a bulk request; the place of one who was not found is null."""
+    matches = matched.object.get("matches")
+    if not isinstance(matches, list):
+        raise UnexpectedResponse("matches")
+    return [person for person in matches if isinstance(person, dict)]
+
+
+def _with_emails(person: Mapping[str, Any], source: Source) -> FoundContact | None:
+    contact = _contact(person, source)
+    emails = parsing.unique_emails(_emails(person, source), ("work",))
+    return contact and replace(contact, emails=emails)
 
 
 def _company_parameters(request: ProviderRequest) -> dict[str, str | None]:

@@ -6,6 +6,7 @@ turned into outcomes by the waterfall.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,6 +17,7 @@ from typing import ClassVar, Protocol
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import TraceOutcome
+from app.domain.people_criteria import PeopleCriteria
 from app.domain.providers.rates import Rate
 from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
@@ -28,6 +30,7 @@ class ProviderField(StrEnum):
     PHONE = "phone"
     PERSON = "person"
     COMPANY = "company"
+    PEOPLE = "people"
     VERIFICATION = "verification"
 
 
@@ -40,11 +43,33 @@ class UnexpectedResponse(Exception):  # noqa: N818 -- it names what happened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleQuery:
+    """The people to search for: a page of at most `limit` of them; the first page is 1."""
+
+    criteria: PeopleCriteria
+    limit: int
+    page: int = 1
+
+    @property
+    def offset(self) -> int:
+        """Return the number of people on the pages before."""
+        return (self.page - 1) * self.limit
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Return the query as texts, without its company, which is the subject of the request."""
+        lists = ("titles", "seniorities", "departments", "countries")
+        named = (f"{name} {value}" for name in lists for value in getattr(self.criteria, name))
+        return (*named, f"limit {self.limit}", f"page {self.page}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderRequest:
     """A request for one field.
 
     `types` are the requested types of the field, `patterns` the known e-mail patterns of the company. For a
-    verification `subject.email` is the address to verify. `country` is the person's likely ISO country or
+    verification `subject.email` is the address to verify. A search for people has a `query`, and its subject
+    is the company. `country` is the person's likely ISO country or
     None, `attempt` the number of the job's attempt from 1, `max_age` the maximum age of a value, None for the
     default. `poll_token` is the token of an earlier `Pending`: the request then polls for its result.
     """
@@ -57,6 +82,19 @@ class ProviderRequest:
     attempt: int = 1
     max_age: timedelta | None = None
     poll_token: str | None = None
+    query: PeopleQuery | None = None
+
+    @property
+    def people(self) -> PeopleQuery:
+        """Return the query of a search for people."""
+        if self.query is None:
+            raise TypeError("Only a request for people has a query.")
+        return self.query
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return what is requested of the subject, by which two requests differ."""
+        return self.types if self.query is None else self.query.key
 
     def wants(self, kind: str) -> bool:
         """Return whether values of this type are requested; without types, values of any type are."""
@@ -67,6 +105,8 @@ class ProviderRequest:
 class ProviderResponse:
     """A provider's response; `cost` is in the provider's own credits, `retry_after` in seconds.
 
+    `people` are those that a search has found; `has_more` is whether there is another page of them.
+
     `reason` says in one word of lower snake_case why there is no result, if the provider tells.
     """
 
@@ -75,6 +115,8 @@ class ProviderResponse:
     phones: tuple[FoundPhone, ...] = ()
     contact: FoundContact | None = None
     company: FoundCompany | None = None
+    people: tuple[FoundContact, ...] = ()
+    has_more: bool = False
     cost: float = 0
     retry_after: float | None = None
     reason: str | None = None
@@ -97,7 +139,8 @@ class Terms:
     """The limits and prices under which a provider is called.
 
     `rates` are its rate limits. `prices` are the vendor credits that one response for a field costs at most,
-    and `credit_price` is the price of a credit in the operator's currency, so that providers can be compared.
+    for a search for people those that one person costs, and `credit_price` is the price of a credit in the
+    operator's currency, so that providers can be compared.
     `daily_budget` is the number of vendor credits it may cost per UTC day. A miss is valid for `miss_days`. A
     pending result is polled for at most `poll_timeout` seconds. `breaker` enables the circuit breaker.
     """
@@ -109,6 +152,11 @@ class Terms:
     miss_days: float = 30.0
     poll_timeout: float = 600.0
     breaker: bool = True
+
+    def price_of(self, request: ProviderRequest) -> float:
+        """Return the vendor credits that the response to a request costs at most."""
+        price = self.prices.get(request.field, 0.0)
+        return price if request.query is None else math.ceil(round(price * request.query.limit, 6))
 
     @property
     def is_free(self) -> bool:

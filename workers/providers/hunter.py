@@ -6,7 +6,7 @@ https://hunter.io/api-documentation/v2
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -16,10 +16,11 @@ from app.domain.normal.places.places import parse_location
 from app.domain.providers.rates import Rate
 from app.domain.records.subjects import Subject
 from app.infra import clock
-from workers.providers import parsing
+from workers.providers import parsing, people_searches
 from workers.providers.base import (
     CredentialCheck,
     Pending,
+    PeopleQuery,
     ProviderField,
     ProviderRequest,
     ProviderResponse,
@@ -54,20 +55,33 @@ _OUTCOME_BY_ERROR_ID = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DomainSearch:
-    """The result of a domain search: `reply` has the outcome, the company and the cost.
-
-    `contacts` are people with their addresses; `pattern` is the e-mail pattern, such as `{first}.{last}`.
-    """
-
-    reply: ProviderResponse
-    contacts: tuple[FoundContact, ...] = ()
-    pattern: str | None = None
+_EXECUTIVE, _SENIOR, _JUNIOR = ("executive",), ("senior",), ("junior",)
+_SENIORITIES = {
+    **dict.fromkeys(("founder", "owner", "c_suite", "partner", "vp", "head", "director"), _EXECUTIVE),
+    **dict.fromkeys(("manager", "senior"), _SENIOR),
+    **dict.fromkeys(("entry", "intern"), _JUNIOR),
+}
+_DEPARTMENTS = {
+    "engineering": ("it",),
+    "information_technology": ("it",),
+    "data": ("it",),
+    "sales": ("sales",),
+    "marketing": ("marketing", "communication"),
+    "finance": ("finance",),
+    "human_resources": ("hr",),
+    "operations": ("operations",),
+    "legal": ("legal",),
+    "support": ("support",),
+    "design": ("design",),
+    "executive": ("executive", "management"),
+    "education": ("education",),
+    "medical_health": ("health",),
+}
+ADDRESSES_PER_CREDIT = 10
 
 
 class Hunter(Vendor):
-    """E-mails by name and company, verification, people and companies.
+    """E-mails by name and company, verification, people and companies, and the people of a domain.
 
     Prices are for the more expensive of its two kinds of plans, where enrichments and verifications
     cost a credit each (https://help.hunter.io/en/articles/1911617). A miss is free.
@@ -76,11 +90,17 @@ class Hunter(Vendor):
     name: ClassVar[str] = "hunter"
     base_url: ClassVar[str] = "https://api.hunter.io/v2"
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
-        {ProviderField.EMAIL, ProviderField.PERSON, ProviderField.COMPANY, ProviderField.VERIFICATION}
+        {
+            ProviderField.EMAIL,
+            ProviderField.PERSON,
+            ProviderField.COMPANY,
+            ProviderField.PEOPLE,
+            ProviderField.VERIFICATION,
+        }
     )
     default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(10, 1), Rate(300, 60)),  # the verifier's; all others allow 1.5 times as many
-        prices=MappingProxyType(dict.fromkeys(fields, 1)),
+        prices=MappingProxyType({**dict.fromkeys(fields, 1), ProviderField.PEOPLE: 1 / ADDRESSES_PER_CREDIT}),
         poll_timeout=120,
     )
 
@@ -102,49 +122,33 @@ class Hunter(Vendor):
                 return bool(subject.company_domain)
             case ProviderField.VERIFICATION:
                 return bool(subject.email)
+            case ProviderField.PEOPLE:
+                return _can_search(request)
             case _:
                 return False
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Request one field; an unfinished verification is polled with the same request."""
-        response = self.send(
-            "GET", _PATHS[request.field], params=_parameters(request, seconds), seconds=seconds
-        )
+        if request.field is ProviderField.PEOPLE:
+            response = self._search(request.people, request.subject, seconds)
+        else:
+            response = self.send(
+                "GET", _PATHS[request.field], params=_parameters(request, seconds), seconds=seconds
+            )
         if response.status == _IN_PROGRESS:
             return _pending(request.poll_token)
         if not response.is_ok or response.status == _RETRY_LATER:
             return self._error_response(response)
         return _READERS[request.field](request, _data(response))
 
-    def domain_search(self, domain: str, *, seconds: float, limit: int) -> DomainSearch:
-        """Find people at a domain; every ten addresses cost one credit, and `limit` is at most 100.
-
-        Raises:
-            ProviderTimeout: the response took longer than `seconds`.
-            UnexpectedResponse: the response does not match the documentation.
-
-        """
-        response = self.send(
-            "GET",
-            "/domain-search",
-            params={"domain": domain, "limit": limit, "type": "personal"},
-            seconds=seconds,
-        )
-        if not response.is_ok:
-            return DomainSearch(reply=self._error_response(response))
-        data = _data(response)
-        company = parsing.found_company(
-            parsing.source_of(self.name),
-            name=parsing.text(data, "organization"),
-            domain=parsing.text(data, "domain") or domain,
-            country=parsing.text(data, "country"),
-        )
-        entries = parsing.records(data, "emails")
-        contacts = tuple(filter(None, (_listed_person(entry, company) for entry in entries)))
-        outcome = TraceOutcome.HIT if contacts else TraceOutcome.MISS
-        cost = -(-len(entries) // 10)
-        reply = ProviderResponse(outcome=outcome, company=company if entries else None, cost=cost)
-        return DomainSearch(reply=reply, contacts=contacts, pattern=parsing.text(data, "pattern"))
+    def _search(self, query: PeopleQuery, company: Subject, seconds: float) -> VendorResponse:
+        """Search the people of a domain, which is a POST if they are to be in certain countries."""
+        parameters = _search_parameters(query, company)
+        if not query.criteria.countries:
+            return self.send("GET", "/domain-search", params=parameters, seconds=seconds)
+        places = {"include": [{"country": code} for code in query.criteria.countries]}
+        body = parameters | {"location": places}
+        return self.send("POST", "/domain-search", body=body, seconds=seconds)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the account, which is free."""
@@ -342,6 +346,52 @@ def _employees(metrics: Mapping[str, Any]) -> str | float | None:
     return parsing.text(metrics, "employees") or parsing.figure(metrics, "employees")
 
 
+def _can_search(request: ProviderRequest) -> bool:
+    criteria = request.people.criteria
+    company = request.subject.company_domain or request.subject.company_name
+    return (
+        bool(company)
+        and people_searches.is_searchable(criteria.seniorities, _SENIORITIES)
+        and people_searches.is_searchable(criteria.departments, _DEPARTMENTS)
+    )
+
+
+def _search_parameters(query: PeopleQuery, company: Subject) -> dict[str, Any]:
+    """Return the parameters of a domain search; an empty list is left out.
+
+    Titles are separated by commas, so that one with a comma counts as two, of which any is enough.
+    """
+    criteria = query.criteria
+    lists = {
+        "job_titles": ",".join(criteria.titles),
+        "seniority": ",".join(people_searches.words(criteria.seniorities, _SENIORITIES)),
+        "department": ",".join(people_searches.words(criteria.departments, _DEPARTMENTS)),
+    }
+    return {
+        "domain": company.company_domain,
+        "company": None if company.company_domain else company.company_name,
+        "type": "personal",
+        "limit": query.limit,
+        "offset": query.offset or None,
+        **{name: value for name, value in lists.items() if value},
+    }
+
+
+def _people(request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
+    """Parse the people of a domain with their addresses; every ten addresses cost one credit."""
+    company = parsing.found_company(
+        parsing.source_of(Hunter.name),
+        name=parsing.text(data, "organization"),
+        domain=parsing.text(data, "domain") or request.subject.company_domain,
+        country=parsing.text(data, "country"),
+    )
+    entries = parsing.records(data, "emails")
+    people = [_listed_person(entry, company) for entry in entries]
+    cost = -(-len(entries) // ADDRESSES_PER_CREDIT)
+    has_more = len(entries) >= request.people.limit
+    return people_searches.response(request.people, people, has_more=has_more, cost=cost)
+
+
 def _listed_person(entry: Mapping[str, Any], company: FoundCompany | None) -> FoundContact | None:
     """Parse one address of a domain search; return None if it names no person."""
     email = _address(parsing.text(entry, "value"), entry, parsing.figure(entry, "confidence"))
@@ -394,5 +444,6 @@ _READERS = {
     ProviderField.EMAIL: _email,
     ProviderField.PERSON: _person,
     ProviderField.COMPANY: _company,
+    ProviderField.PEOPLE: _people,
     ProviderField.VERIFICATION: _verification,
 }

@@ -1,7 +1,7 @@
-"""People Data Labs (API v5): e-mail, phone, person and company.
+"""People Data Labs (API v5): e-mail, phone, person and company, and the people of a company.
 
-https://docs.peopledatalabs.com/docs/reference-person-enrichment-api; errors: /docs/errors; headers of credits
-and limits: /docs/usage-limits.
+https://docs.peopledatalabs.com/docs/reference-person-enrichment-api, /docs/reference-person-search-api;
+errors: /docs/errors; headers of credits and limits: /docs/usage-limits.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from app.domain.kinds import TraceOutcome
 from app.domain.providers.rates import Rate
 from app.domain.records.subjects import Subject
 from app.infra import clock
-from workers.providers import parsing
+from workers.providers import parsing, people_searches
 from workers.providers.base import (
     CredentialCheck,
+    PeopleQuery,
     ProviderField,
     ProviderRequest,
     ProviderResponse,
@@ -32,6 +33,38 @@ MIN_LIKELIHOOD = 6
 SPENT, POOL, LEFT = "x-call-credits-spent", "x-call-credits-type", "x-totallimit-remaining"
 _REQUIRED = {"work": "work_email", "personal": "personal_emails"}
 _BAD_REQUEST, _NOT_FOUND = 400, 404
+_LEVELS = {
+    "founder": ("owner",),
+    "owner": ("owner",),
+    "c_suite": ("cxo",),
+    "partner": ("partner",),
+    "vp": ("vp",),
+    "head": ("director",),
+    "director": ("director",),
+    "manager": ("manager",),
+    "senior": ("senior",),
+    "entry": ("entry",),
+    "intern": ("training", "unpaid"),
+}
+"""`job_title_levels` (https://docs.peopledatalabs.com/docs/job-title-levels)."""
+_ROLES = {
+    "engineering": ("engineering",),
+    "information_technology": ("engineering",),
+    "sales": ("sales",),
+    "marketing": ("marketing", "media", "public_relations"),
+    "finance": ("finance",),
+    "human_resources": ("human_resources",),
+    "operations": ("operations", "fulfillment", "manufacturing"),
+    "legal": ("legal",),
+    "support": ("customer_service", "support"),
+    "product": ("product",),
+    "design": ("design", "creative"),
+    "education": ("education",),
+    "medical_health": ("health",),
+    "data": ("analyst", "research"),
+    "consulting": ("advisory",),
+}
+"""`job_title_role`: the words of both versions of the list, of which a record has one."""
 
 
 class PeopleDataLabs(Vendor):
@@ -44,7 +77,13 @@ class PeopleDataLabs(Vendor):
     name: ClassVar[str] = "pdl"
     base_url: ClassVar[str] = "https://api.peopledatalabs.com/v5"
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
-        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
+        {
+            ProviderField.EMAIL,
+            ProviderField.PHONE,
+            ProviderField.PERSON,
+            ProviderField.COMPANY,
+            ProviderField.PEOPLE,
+        }
     )
     default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(100, 60),),
@@ -66,6 +105,13 @@ class PeopleDataLabs(Vendor):
                 return _is_named(subject)
             case ProviderField.PHONE:  # it reports no type for other numbers
                 return request.wants("mobile") and _is_named(subject)
+            case ProviderField.PEOPLE:
+                criteria = request.people.criteria
+                return (
+                    bool(company)
+                    and people_searches.is_searchable(criteria.seniorities, _LEVELS)
+                    and people_searches.is_searchable(criteria.departments, _ROLES)
+                )
             case _:
                 return False
 
@@ -75,6 +121,9 @@ class PeopleDataLabs(Vendor):
             response = self.send(
                 "GET", "/company/enrich", params=_company_query(request.subject), seconds=seconds
             )
+        elif request.field is ProviderField.PEOPLE:
+            search = _search(request.people, request.subject)
+            response = self.send("POST", "/person/search", body=search, seconds=seconds)
         else:
             params = _query(request.subject) | {
                 "required": _required(request),
@@ -134,6 +183,36 @@ def _company_query(subject: Subject) -> dict[str, Any]:
     """Return the company's identifiers; with a website it cannot be confused with a namesake."""
     least = None if subject.company_domain else MIN_LIKELIHOOD
     return {"website": subject.company_domain, "name": subject.company_name, "min_likelihood": least}
+
+
+def _search(query: PeopleQuery, company: Subject) -> dict[str, Any]:
+    """Return the search in the form of Elasticsearch; texts are stored in lower case.
+
+    A title matches if the person's has each of its words.
+    """
+    criteria = query.criteria
+    employer = {"job_company_website": company.company_domain}
+    if not company.company_domain:
+        employer = {"job_company_name": str(company.company_name).lower()}
+    lists = {
+        "job_title_levels": people_searches.words(criteria.seniorities, _LEVELS),
+        "job_title_role": people_searches.words(criteria.departments, _ROLES),
+        "location_country": [name.lower() for name in people_searches.country_names(query)],
+    }
+    must: list[dict[str, Any]] = [{"term": employer}]
+    must += [{"terms": {name: values}} for name, values in lists.items() if values]
+    if criteria.titles:
+        must.append({"bool": {"should": [_has_words(title) for title in criteria.titles]}})
+    return {
+        "query": {"bool": {"must": must}},
+        "size": query.limit,
+        "from": query.offset or None,
+        "titlecase": True,
+    }
+
+
+def _has_words(title: str) -> dict[str, Any]:
+    return {"bool": {"must": [{"match": {"job_title": word}} for word in title.lower().split()]}}
 
 
 def _required(request: ProviderRequest) -> str | None:
@@ -205,6 +284,20 @@ def _person(_request: ProviderRequest, response: VendorResponse) -> ProviderResp
     return ProviderResponse(outcome=outcome, contact=contact, cost=_cost(response, PRICE))
 
 
+def _people(request: ProviderRequest, response: VendorResponse) -> ProviderResponse:
+    """Parse the records of a search, each of which costs a credit, ."""
+    if "data" not in response.object:
+        raise UnexpectedResponse("data")
+    records = parsing.records(response.object, "data")
+    found = parsing.figure(response.object, "total") or 0
+    return people_searches.response(
+        request.people,
+        map(_contact, records),
+        has_more=found > request.people.offset + len(records),
+        cost=_cost(response, PRICE * len(records)),
+    )
+
+
 def _company(_request: ProviderRequest, response: VendorResponse) -> ProviderResponse:
     """Parse the company, which is the whole response, not a part of it."""
     body = response.object
@@ -261,4 +354,5 @@ _READERS = {
     ProviderField.PHONE: _phones,
     ProviderField.PERSON: _person,
     ProviderField.COMPANY: _company,
+    ProviderField.PEOPLE: _people,
 }

@@ -1,10 +1,12 @@
-"""Prospeo: work e-mail, mobile, person and company.
+"""Prospeo: work e-mail, mobile, person and company, and the people of a company.
 
-https://prospeo.io/api-docs/enrich-person, /enrich-company and /account-information
+https://prospeo.io/api-docs/enrich-person, /enrich-company, /search-person and /account-information;
+filters and pages of a search: https://github.com/prospeo-v2/prospeo-mcp-server.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -16,20 +18,51 @@ from app.domain.normal.emails import email_kind
 from app.domain.normal.places.countries import country_code
 from app.domain.providers.rates import Rate
 from app.domain.records.subjects import Subject
-from workers.providers import parsing
-from workers.providers.base import CredentialCheck, ProviderField, ProviderRequest, ProviderResponse, Terms
+from workers.providers import parsing, people_searches
+from workers.providers.base import (
+    CredentialCheck,
+    PeopleQuery,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+    Terms,
+    UnexpectedResponse,
+)
 from workers.providers.web import MAX_RETRY_AFTER_SECONDS, Vendor, VendorResponse
 
 PRICE, PRICE_WITH_MOBILE = 1.0, 10.0
 _OUTCOMES = {
     "NO_MATCH": TraceOutcome.MISS,
     "INVALID_DATAPOINTS": TraceOutcome.INELIGIBLE,
+    "INVALID_FILTERS": TraceOutcome.INELIGIBLE,
     "INSUFFICIENT_CREDITS": TraceOutcome.NO_CREDITS,
     "RATE_LIMITED": TraceOutcome.RATE_LIMITED,
     "INVALID_API_KEY": TraceOutcome.UNCONFIGURED,
     "ACCOUNT_RESTRICTED": TraceOutcome.UNCONFIGURED,
 }
 """By `error_code`; every other code is an error."""
+PEOPLE_PER_PAGE = 25
+_SENIORITIES = {
+    "founder": ("Owner",),
+    "owner": ("Owner",),
+    "c_suite": ("C-Suite",),
+    "partner": ("Partner",),
+    "vp": ("VP",),
+    "head": ("Head",),
+    "director": ("Director",),
+    "manager": ("Manager",),
+    "senior": ("Senior",),
+    "entry": ("Entry", "Junior"),
+    "intern": ("Intern",),
+}
+_DEPARTMENTS = {
+    "engineering": ("Engineering",),
+    "sales": ("Sales",),
+    "marketing": ("Marketing",),
+    "finance": ("Finance",),
+}
+"""The words that its documentation names; its list has more, and it refuses words that are not on it."""
 _STATUSES = {"VERIFIED": EmailStatus.VALID, "UNVERIFIED": EmailStatus.RISKY}
 _WINDOWS = ("daily", "minute")
 
@@ -45,7 +78,13 @@ class Prospeo(Vendor):
     name: ClassVar[str] = "prospeo"
     base_url: ClassVar[str] = "https://api.prospeo.io"
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
-        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
+        {
+            ProviderField.EMAIL,
+            ProviderField.PHONE,
+            ProviderField.PERSON,
+            ProviderField.COMPANY,
+            ProviderField.PEOPLE,
+        }
     )
     default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(5, 1), Rate(300, 60)),
@@ -55,6 +94,7 @@ class Prospeo(Vendor):
                 ProviderField.PHONE: PRICE_WITH_MOBILE,
                 ProviderField.PERSON: PRICE,
                 ProviderField.COMPANY: PRICE,
+                ProviderField.PEOPLE: PRICE / PEOPLE_PER_PAGE,
             }
         ),
     )
@@ -73,11 +113,20 @@ class Prospeo(Vendor):
             case ProviderField.EMAIL | ProviderField.PHONE | ProviderField.PERSON:
                 is_identified = subject.linkedin_url or _work_email(subject) or (subject.name and company)
                 return _sells(request) and bool(is_identified)
+            case ProviderField.PEOPLE:
+                criteria = request.people.criteria
+                return (
+                    bool(company)
+                    and people_searches.is_searchable(criteria.seniorities, _SENIORITIES)
+                    and people_searches.is_searchable(criteria.departments, _DEPARTMENTS)
+                )
             case _:
                 return False
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Request one field; a mobile, at ten times the price, only for a phone request."""
+        if request.field is ProviderField.PEOPLE:
+            return self._search(request, seconds)
         if request.field is ProviderField.COMPANY:
             response = self.send(
                 "POST", "/enrich-company", body={"data": _employer(request.subject)}, seconds=seconds
@@ -87,6 +136,44 @@ class Prospeo(Vendor):
         if _is_refusal(response):
             return self._error_response(response)
         return _READERS[request.field](request, response.object)
+
+    def _search(self, request: ProviderRequest, seconds: float) -> ProviderResponse:
+        """Read the pages of the search, of 25 people each, that have the people of the query.
+
+        A page costs a credit if it has results. If one fails, the people of those before it are returned.
+        """
+        query, deadline = request.people, time.monotonic() + seconds
+        first = query.offset // PEOPLE_PER_PAGE + 1
+        last = (query.offset + query.limit - 1) // PEOPLE_PER_PAGE + 1
+        skipped = query.offset - (first - 1) * PEOPLE_PER_PAGE
+        results: list[dict[str, Any]] = []
+        total, cost = 0.0, 0.0
+        for page in range(first, last + 1):
+            body = {"page": page, "filters": _filters(query, request.subject)}
+            try:
+                response = self.send("POST", "/search-person", body=body, seconds=deadline - time.monotonic())
+            except (ProviderTimeout, UnexpectedResponse):
+                if not results:
+                    raise
+                break
+            if _is_refusal(response):
+                if not results:
+                    return self._error_response(response)
+                break
+            if "results" not in response.object:
+                raise UnexpectedResponse("results")
+            found = parsing.records(response.object, "results")
+            total = parsing.figure(parsing.object_at(response.object, "pagination"), "total_count") or 0.0
+            results += found
+            cost += _cost(response.object, PRICE) if found else 0.0
+            if len(found) < PEOPLE_PER_PAGE:
+                break
+        return people_searches.response(
+            query,
+            map(_contact, results[skipped:]),
+            has_more=total > query.offset + query.limit,
+            cost=cost,
+        )
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the account, which is free."""
@@ -136,6 +223,21 @@ def _datapoints(subject: Subject) -> dict[str, str]:
 def _employer(subject: Subject) -> dict[str, str]:
     known = {"company_website": subject.company_domain, "company_name": subject.company_name}
     return {name: value for name, value in known.items() if value}
+
+
+def _filters(query: PeopleQuery, company: Subject) -> dict[str, Any]:
+    """Return the filters of a search; an empty one is left out."""
+    criteria = query.criteria
+    lists = {
+        "person_job_title": list(criteria.titles),
+        "person_seniority": people_searches.words(criteria.seniorities, _SENIORITIES),
+        "person_department": people_searches.words(criteria.departments, _DEPARTMENTS),
+        "person_location_search": people_searches.country_names(query),
+    }
+    employer = {"websites": {"include": [company.company_domain]}}
+    if not company.company_domain:
+        employer = {"names": {"include": [company.company_name]}}
+    return {"company": employer, **{name: {"include": values} for name, values in lists.items() if values}}
 
 
 def _work_email(subject: Subject) -> str | None:

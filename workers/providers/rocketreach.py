@@ -1,9 +1,9 @@
-"""RocketReach: e-mail, phone, person and company; unfinished lookups are polled for their status.
+"""RocketReach: e-mail, phone, person, company and its people; unfinished lookups are polled for their status.
 
-https://docs.rocketreach.co/reference (API v2, People Lookup, People Lookup Status, Company Lookup, Account)
-and https://docs.rocketreach.co/reference/faq on credits. A repeated lookup is charged again; its status is
-free. `return_cached_emails` is false, so that addresses arrive only after verification; this has been the
-vendor's default since September 2026.
+https://docs.rocketreach.co/reference (API v2: People Lookup, People Lookup Status, People Search, Company
+Lookup, Account) and https://docs.rocketreach.co/reference/faq on credits. A repeated lookup is charged again;
+its status is free, and so is a search. `return_cached_emails` is false, so that addresses arrive only after
+verification; this has been the vendor's default since September 2026.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from typing import Any, ClassVar
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
 from app.domain.providers.rates import Rate
+from app.domain.records.subjects import Subject
 from app.infra import clock
-from workers.providers import parsing
+from workers.providers import parsing, people_searches
 from workers.providers.base import (
     CredentialCheck,
     Pending,
+    PeopleQuery,
     ProviderField,
     ProviderRequest,
     ProviderResponse,
@@ -49,6 +51,33 @@ _STATUSES = {
 }
 _EMAIL_KINDS = {"professional": "work", "personal": "personal", "role-based": "work"}
 _REASONS = {"role-based": ("role",), "disposable": ("disposable",)}
+_LEVELS = {
+    "founder": ("Founder/Owner",),
+    "owner": ("Founder/Owner",),
+    "c_suite": ("C-Level",),
+    "vp": ("Vice President",),
+    "head": ("Head",),
+    "director": ("Director",),
+    "manager": ("Manager",),
+    "senior": ("Senior",),
+    "entry": ("Entry",),
+    "intern": ("Intern",),
+}
+_DEPARTMENTS = {
+    "engineering": ("Product & Engineering",),
+    "information_technology": ("Product & Engineering",),
+    "product": ("Product & Engineering",),
+    "sales": ("Sales",),
+    "marketing": ("Marketing",),
+    "finance": ("Finance",),
+    "human_resources": ("HR",),
+    "operations": ("Operations",),
+    "legal": ("Legal",),
+    "education": ("Education",),
+    "medical_health": ("Health",),
+    "executive": ("C-Suite",),
+}
+"""Inferred from its website: the lists that its documentation refers to are not public."""
 _PHONE_KINDS = {"mobile": "mobile", "direct dial": "direct"}
 
 
@@ -58,11 +87,17 @@ class RocketReach(Vendor):
     name = "rocketreach"
     base_url = "https://api.rocketreach.co/api/v2"
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
-        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
+        {
+            ProviderField.EMAIL,
+            ProviderField.PHONE,
+            ProviderField.PERSON,
+            ProviderField.COMPANY,
+            ProviderField.PEOPLE,
+        }
     )
     default_terms = Terms(
         rates=(Rate(10, 1.0),),
-        prices=MappingProxyType(dict.fromkeys(fields, 1.0)),
+        prices=MappingProxyType({**dict.fromkeys(fields, 1.0), ProviderField.PEOPLE: 0.0}),
         poll_timeout=180.0,
     )
 
@@ -72,6 +107,8 @@ class RocketReach(Vendor):
 
     def supports(self, request: ProviderRequest) -> bool:
         """Return whether the request identifies a person or company."""
+        if request.field is ProviderField.PEOPLE:
+            return _can_search(request)
         return bool(
             _company_parameters(request)
             if request.field is ProviderField.COMPANY
@@ -83,6 +120,10 @@ class RocketReach(Vendor):
         if request.field is ProviderField.COMPANY:
             params = _company_parameters(request)
             return self._company(self.send("GET", "/company/lookup/", seconds=seconds, params=params))
+        if request.field is ProviderField.PEOPLE:
+            search = _search(request.people, request.subject)
+            response = self.send("POST", "/person/search", seconds=seconds, body=search)
+            return _people(request.people, response) if response.is_ok else self._error_response(response)
         if request.poll_token is None:
             params = {
                 **_person_parameters(request),
@@ -153,6 +194,45 @@ def _person_parameters(request: ProviderRequest) -> dict[str, str]:
     if subject.name and employer:
         return {"name": subject.name, "current_employer": employer}
     return {"phone": subject.phone} if subject.phone else {}
+
+
+def _can_search(request: ProviderRequest) -> bool:
+    criteria = request.people.criteria
+    company = request.subject.company_domain or request.subject.company_name
+    return (
+        bool(company)
+        and people_searches.is_searchable(criteria.seniorities, _LEVELS)
+        and people_searches.is_searchable(criteria.departments, _DEPARTMENTS)
+    )
+
+
+def _search(query: PeopleQuery, company: Subject) -> dict[str, Any]:
+    """Return the body of a search; an empty facet is left out, and pages start at a position from 1."""
+    criteria = query.criteria
+    facets = {
+        "company_domain": [company.company_domain] if company.company_domain else [],
+        "company_name": [company.company_name] if not company.company_domain else [],
+        "current_title": list(criteria.titles),
+        "management_levels": people_searches.words(criteria.seniorities, _LEVELS),
+        "department": people_searches.words(criteria.departments, _DEPARTMENTS),
+        "geo": people_searches.country_names(query),
+    }
+    return {
+        "query": {name: values for name, values in facets.items() if values},
+        "start": query.offset + 1,
+        "page_size": query.limit,
+    }
+
+
+def _people(query: PeopleQuery, response: VendorResponse) -> ProviderResponse:
+    """Parse the profiles of a search, which is free: a list, in older versions in an object."""
+    if response.items is None and "profiles" not in response.object:
+        raise UnexpectedResponse("profiles")
+    body = response.body if response.items is None else {"profiles": response.items}
+    profiles = parsing.records(body or {}, "profiles")
+    source = parsing.source_of(RocketReach.name)
+    people = (_contact(profile, source) for profile in profiles)
+    return people_searches.response(query, people, has_more=len(profiles) >= query.limit, cost=0)
 
 
 def _company_parameters(request: ProviderRequest) -> dict[str, str]:

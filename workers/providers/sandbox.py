@@ -1,8 +1,10 @@
 """A provider without a key: documented magic identifiers force each outcome that a client must handle.
 
 The scenario is the part after `sandbox-` in a profile URL (`…/in/sandbox-not-found`), the first name of a
-person at sandbox.example, or the local part of an address there. The provider is used only where PROVIDERS_*
-names it, and only if every profile, e-mail and phone of the request belongs to the sandbox.
+person at sandbox.example, or the local part of an address there. A search for the people of sandbox.example
+finds some of them, unless its first title names another scenario (`not found`). The
+provider is used only where PROVIDERS_* names it, and only if every profile, e-mail and phone of the request
+belongs to the sandbox.
 """
 
 from __future__ import annotations
@@ -26,13 +28,22 @@ from app.domain.normal.names.name_keys import name_key
 from app.domain.records.subjects import Subject
 from app.infra import clock
 from app.settings import ProviderSettings
-from workers.providers.base import FREE, ProviderField, ProviderRequest, ProviderResponse, ProviderTimeout
+from workers.providers.base import (
+    FREE,
+    PeopleQuery,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+)
 
 DOMAIN = "sandbox.example"
 PROFILE_PREFIX = "https://www.linkedin.com/in/sandbox-"
 PHONE = "+12025550143"
 SLOW_SECONDS = 3.0
 RETRY_AFTER_SECONDS = 1.0
+PEOPLE = ("found", "accept-all", "risky", "invalid", "unknown")
+"""The scenarios of the people whom a search finds at sandbox.example."""
 
 
 class Sandbox:
@@ -48,14 +59,25 @@ class Sandbox:
 
     def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return ineligible unless the subject is in the sandbox; its `unconfigured` scenario has no key."""
-        scenario = scenario_of(request.subject)
+        scenario = _scenario(request)
         if scenario not in SCENARIOS:
             return TraceOutcome.INELIGIBLE
         return TraceOutcome.UNCONFIGURED if scenario == "unconfigured" else None
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Return the response of the scenario."""
-        return SCENARIOS[str(scenario_of(request.subject))](request, seconds)
+        return SCENARIOS[str(_scenario(request))](request, seconds)
+
+
+def _scenario(request: ProviderRequest) -> str | None:
+    """Return the scenario of the request: of a search for people, its first title, or else `found`."""
+    if request.query is None:
+        return scenario_of(request.subject)
+    if request.subject.company_domain != DOMAIN:
+        return None
+    titles = request.query.criteria.titles
+    title = name_key(titles[0]).replace(" ", "-") if titles else ""
+    return title if title in SCENARIOS else "found"
 
 
 def scenario_of(subject: Subject) -> str | None:
@@ -97,11 +119,24 @@ def _company(source: Source) -> FoundCompany:
     return FoundCompany(source=source, name="Sandbox", domain=DOMAIN, headcount="1-10")
 
 
+def _people(query: PeopleQuery, source: Source) -> ProviderResponse:
+    """Return a page of the people of the sandbox: those of the scenarios that find an address."""
+    page = PEOPLE[query.offset : query.offset + query.limit]
+    return ProviderResponse(
+        outcome=TraceOutcome.HIT if page else TraceOutcome.MISS,
+        people=tuple(_person(scenario, source) for scenario in page),
+        has_more=len(PEOPLE) > query.offset + query.limit,
+        cost=len(page),
+    )
+
+
 def _hit(status: EmailStatus) -> Callable[[ProviderRequest, float], ProviderResponse]:
     def respond(request: ProviderRequest, _seconds: float) -> ProviderResponse:
-        scenario = str(scenario_of(request.subject))
+        scenario = str(_scenario(request))
         now = clock.now()
         source = Source(Sandbox.name, SourceKind.PROVIDER, now)
+        if request.query is not None:
+            return _people(request.query, source)
         response = ProviderResponse(outcome=TraceOutcome.HIT, contact=_person(scenario, source), cost=1)
         match request.field:
             case ProviderField.EMAIL:

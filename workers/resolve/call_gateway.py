@@ -179,7 +179,7 @@ class DatabaseCallGateway:
             return CallRefused(permit.refused, permit.retry_after), 0.0
         if call is not None:
             return _resumed(call, request), permit.wait
-        call_id = provider_calls.start(session, key, cost=terms.prices.get(request.field, 0.0), now=now)
+        call_id = provider_calls.start(session, key, cost=terms.price_of(request), now=now)
         return StartedCall(request, now, call_id), permit.wait
 
     def _renew(self, session: Session) -> None:
@@ -202,7 +202,7 @@ class DatabaseCallGateway:
         poll_timeout = timedelta(seconds=terms.poll_timeout)
         if provider_calls.is_in_flight(session, key, since=now - poll_timeout, now=now):
             return Pending("", POLL_SECONDS)  # its answer will be stored
-        price = terms.prices.get(request.field, 0.0)
+        price = terms.price_of(request)
         if terms.daily_budget is not None:
             today = now.replace(hour=0, minute=0, second=0, microsecond=0)
             spent = provider_calls.credits_since(session, key.provider, today)
@@ -245,7 +245,7 @@ class DatabaseCallGateway:
             item=self.item,
             field=request.field.value,
             provider=provider.name,
-            subject=provider_calls.subject_digest(session.keys, field, request.types, request.subject),
+            subject=provider_calls.subject_digest(session.keys, field, request.options, request.subject),
             country=request.country,
             attempt=self.claim.attempts,
             visible_to=None if _is_stored_for_all(request) else workspace_id,
@@ -259,7 +259,7 @@ def record_opt_out(session: Session, provider: Provider, request: ProviderReques
         provider=provider.name,
         field=request.field.value,
         subject_digest=provider_calls.subject_digest(
-            session.keys, request.field.value, request.types, request.subject
+            session.keys, request.field.value, request.options, request.subject
         ),
         subject=request.subject,
         now=now,
@@ -275,14 +275,16 @@ def _resumed(call: ProviderCall, request: ProviderRequest) -> StartedCall | Call
 
 
 def _is_stored_for_all(request: ProviderRequest) -> bool:
-    """Return whether the response is stored with a contact that every workspace can find."""
+    """Return whether the response is stored where every workspace can find it."""
+    if request.field is ProviderField.PEOPLE:
+        return True
     return request.subject.contact_id is not None or request.subject.only_identifier is not None
 
 
 def _unknown_cost(provider: Provider, started: StartedCall, reply: ProviderResponse) -> float:
     """Return the possible cost of a call that timed out; 0 for others."""
     timed_out = reply.outcome is TraceOutcome.TIMEOUT
-    return provider.terms.prices.get(started.request.field, 0.0) if timed_out else 0.0
+    return provider.terms.price_of(started.request) if timed_out else 0.0
 
 
 def _status(reply: ProviderResponse) -> str | None:

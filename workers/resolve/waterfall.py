@@ -40,7 +40,8 @@ Calls: TypeAlias = tuple[tuple[Provider, CallResult], ...]
 class WaterfallResult:
     """All values returned by the providers, the trace of calls, and whether a retry may help.
 
-    `answers` are the responses with values, `verified` the stored addresses with a new verdict. `contacts`
+    `people` are those that searches found, `has_more` whether one may find others on the next page. `answers`
+    are the responses with values, `verified` the stored addresses with a new verdict. `contacts`
     and `companies` are in call order. `failed` means that no provider gave a definitive answer, so that a
     retry may help; `only_rate_limited` that rate limits were the only reason, and `only_throttled` that rate
     limits, pauses and open circuit breakers were: no provider was called. `waiting` is the number of seconds
@@ -51,6 +52,8 @@ class WaterfallResult:
     phones: tuple[FoundPhone, ...] = ()
     contacts: tuple[FoundContact, ...] = ()
     companies: tuple[FoundCompany, ...] = ()
+    people: tuple[FoundContact, ...] = ()
+    has_more: bool = False
     answers: tuple[ProviderResponse, ...] = ()
     verified: tuple[FoundEmail, ...] = ()
     trace: tuple[dict[str, Any], ...] = ()
@@ -271,6 +274,8 @@ def _record(state: _Run, provider: Provider, call: CallResult, verifications: Ca
         phones=result.phones + reply.phones,
         contacts=result.contacts + ((reply.contact,) if reply.contact else ()),
         companies=result.companies + ((reply.company,) if reply.company else ()),
+        people=result.people + reply.people,
+        has_more=result.has_more or reply.has_more,
         answers=result.answers + ((reply,) if reply.outcome is TraceOutcome.HIT else ()),
         trace=(*result.trace, entry, *_verification_entries(verifications)),
         suppressed=reply.outcome is TraceOutcome.SUPPRESSED,

@@ -19,6 +19,7 @@ from app.domain.records.shared_identifiers import shared_identifiers
 from app.domain.suppression_lists import forms
 from app.engine.contacts import companies, contacts, switchboards
 from app.engine.contacts.bulk import lock_resolution
+from app.engine.contacts.contacts import UpsertResult
 from app.engine.contacts.phones import HEAD_OFFICE
 from app.engine.contacts.suppressions.suppression_checks import any_suppressed
 from app.engine.contacts.suppressions.suppression_digests import Identifier
@@ -30,11 +31,15 @@ _COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """What was counted, what of the rows is also another's, and the lines of those that share a person's."""
+    """What was counted, what of the rows is also another's, and the lines of those that share a person's.
+
+    `contacts` are the contacts of the people who are not suppressed, in the order of the rows.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     warnings: CellWarnings = field(default_factory=CellWarnings)
     conflict_lines: tuple[int, ...] = ()
+    contacts: tuple[UpsertResult, ...] = ()
 
 
 def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: datetime) -> IngestResult:
@@ -70,7 +75,7 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
         for code in result.conflicts:
             warnings.add(CONFLICT_FIELDS[code], code, line=line)
     shared = tuple(line for line, result in lines if {*result.conflicts} - {TAKEN_DOMAIN})
-    return IngestResult(counts, warnings, shared)
+    return IngestResult(counts, warnings, shared, tuple(results))
 
 
 def ingest_companies(session: Session, records: Sequence[FoundCompany], *, now: datetime) -> IngestResult:

@@ -11,6 +11,8 @@ from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs
 from app.engine.jobs.job_snapshots import JobSnapshot
 from app.engine.jobs.jobs import JobItem
+from app.engine.jobs.shown_results import Show
+from app.engine.jobs.stored_jobs import StoredJob
 from app.web.bodies.body import json_response
 from app.web.jobs.waiting import WaitPreference
 from app.web.services import services
@@ -80,13 +82,25 @@ def _job(snapshot: JobSnapshot) -> dict[str, Any]:
 
 
 def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
+    if (show := services().results.get(snapshot.job.kind)) is not None:
+        return _with_reference(snapshot, _shown_now(snapshot.job, show))
     result = hidden_values.without(snapshot.job.result, snapshot.hidden)
     if result is None or jobs.EXCLUDED in result:
         return None
     if snapshot.job.kind == Kind.LEADS_BY_WEBSITE_HASH:
         # Not stored with the job: it would be there when the CRM is disconnected.
         result = services().lookups.with_parts_of_leads(snapshot.job.workspace_id, result)
-    if snapshot.client_reference is None:
+    return _with_reference(snapshot, result)
+
+
+def _shown_now(job: StoredJob, show: Show) -> dict[str, Any] | None:
+    app = services()
+    with app.bulkhead.db_slot(job.workspace_id), app.database.reading() as session:
+        return show(session, job, app.settings.prices)
+
+
+def _with_reference(snapshot: JobSnapshot, result: dict[str, Any] | None) -> dict[str, Any] | None:
+    if result is None or snapshot.client_reference is None:
         return result
     return {**result, "client_reference": snapshot.client_reference}
 

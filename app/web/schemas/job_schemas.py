@@ -82,7 +82,9 @@ class TraceSchema(ResponseSchema):
     source = fields.String(
         metadata={"example": "crm", "description": "If `provider` is a system of the workspace: its kind."}
     )
-    field = fields.String(metadata={"enum": ["email", "phone", "person", "company", "verification"]})
+    field = fields.String(
+        metadata={"enum": ["email", "phone", "person", "company", "people", "verification"]}
+    )
     outcome = fields.String(metadata={"enum": [o.value for o in TraceOutcome], "example": "hit"})
     status = fields.String(metadata={"example": "valid"})
     reason = fields.String(

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from pytest_httpserver import HTTPServer
 from stored_support import suppress
 
+from app import provider_settings
 from app import settings as app_settings
 from app.engine.contacts import learned_patterns
 from app.features.providers.commands import group
@@ -42,7 +43,11 @@ FOUND = {
 @pytest.fixture
 def run(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Any:
     def run(*arguments: str, **variables: str) -> Result:
-        chosen = dataclasses.replace(settings, provider_variables=tuple(sorted(variables.items())))
+        chosen = dataclasses.replace(
+            settings,
+            provider_variables=tuple(sorted(variables.items())),
+            providers_people=provider_settings.default_order(variables, "people"),
+        )
         monkeypatch.setattr(app_settings, "load", lambda: chosen)
         return CliRunner().invoke(group, ["people", *arguments])
 
@@ -60,6 +65,7 @@ def test_found_people_are_stored_and_teach_the_pattern_of_the_domain(
     result = run("https://www.acme.com/team", "--json", **hunter_at(httpserver))
 
     assert json.loads(result.stdout) == {
+        "provider": "hunter",
         "found": 3,
         "new": 3,
         "updated": 0,
@@ -81,7 +87,7 @@ def test_a_suppressed_person_is_not_imported(run: Any, httpserver: HTTPServer, d
     result = run("acme.com", **hunter_at(httpserver))
 
     assert result.stdout.splitlines() == [
-        "3 people: 2 new, 0 updated, 0 unchanged, 1 suppressed. Cost: 1 Hunter credits.",
+        "3 people: 2 new, 0 updated, 0 unchanged, 1 suppressed. Cost: 1 credits of hunter.",
         "Their addresses follow {first}.{last}.",
     ]
 
@@ -102,7 +108,7 @@ def test_provider_errors_are_reported_and_nothing_is_stored(
 def test_an_invalid_reply_is_reported(run: Any, httpserver: HTTPServer) -> None:
     result = run("acme.com", **hunter_at(httpserver, {"data": "x"}))
 
-    assert (result.exit_code, "unreachable" in result.stderr) == (1, True)
+    assert (result.exit_code, "hunter: error" in result.stderr) == (1, True)
 
 
 def test_without_a_key_the_setting_is_named(run: Any) -> None:

@@ -132,7 +132,7 @@ def test_a_hit_has_the_value_and_its_cost(case: Case, vendor_api: FakeVendorApi)
         _expected(case.recording),
         case.recording.cost,
     )
-    assert reply.cost <= case.recording.vendor.default_terms.prices[case.recording.request.field]
+    assert reply.cost <= case.recording.vendor.default_terms.price_of(case.recording.request)
 
 
 @every_recording("sent")
@@ -151,7 +151,7 @@ def test_a_vendor_that_finds_nothing_is_a_miss(case: Case, vendor_api: FakeVendo
     reply = vendor_api.reply(case.recording, case.recording.miss)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.MISS, case.recording.miss_cost)
-    assert (reply.emails, reply.phones) == ((), ())
+    assert (reply.emails, reply.phones, reply.people) == ((), (), ())
 
 
 @every_recording("ineligible", having="ineligible")
@@ -205,7 +205,8 @@ def test_a_person_who_opted_out_is_suppressed(case: Case, vendor_api: FakeVendor
     reply = vendor_api.reply(case.recording, case.recording.suppressed or ())
 
     assert reply.outcome is TraceOutcome.SUPPRESSED
-    assert (reply.emails, reply.phones, reply.contact, reply.company) == ((), (), None, None)
+    assert (reply.emails, reply.phones, reply.people) == ((), (), ())
+    assert (reply.contact, reply.company) == (None, None)
 
 
 @every_recording("slow")
@@ -256,7 +257,8 @@ def test_a_masked_value_is_dropped(case: Case, vendor_api: FakeVendorApi) -> Non
     reply = vendor_api.reply(case.recording, case.recording.masked or ())
 
     assert reply.outcome is TraceOutcome.MISS
-    assert (reply.emails, reply.phones, reply.contact, reply.company) == ((), (), None, None)
+    assert (reply.emails, reply.phones, reply.people) == ((), (), ())
+    assert (reply.contact, reply.company) == (None, None)
 
 
 @every_recording("never_ready", having="never_ready")
@@ -324,6 +326,8 @@ def _brought(reply: ProviderResponse) -> tuple[str | None, ...]:
         return (value, found.source.provider, found.status)
     if reply.company:
         return (reply.company.domain, reply.company.source.provider, None)
+    for person in reply.people:
+        return (person.full_name, person.source.provider, None)
     if reply.contact:
         return (reply.contact.full_name, reply.contact.source.provider, None)
     return ()

@@ -182,7 +182,7 @@ class ProviderSchema(Schema):
 
     @post_load
     def _endpoints(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
-        endpoints = {field: data.pop(field.value) for field in ProviderField if field.value in data}
+        endpoints = {field: data.pop(field.value) for field in READ if field.value in data}
         if not endpoints:
-            raise ValidationError(f"Must have a section for at least one of {', '.join(ProviderField)}.")
+            raise ValidationError(f"Must have a section for at least one of {', '.join(READ)}.")
         return data | {"endpoints": endpoints}

@@ -91,6 +91,11 @@ def country_of(domain: str | None) -> str | None:
     return "GB" if ending == "UK" else ending if ending in _names().values() else None
 
 
+def country_name(code: str) -> str:
+    """Return the English name of the country with this alpha-2 code."""
+    return str(Locale("en").territories[code])
+
+
 def is_country(code: str) -> bool:
     """Return whether the text is the alpha-2 code of a country, in capitals."""
     return _names().get(code.lower()) == code

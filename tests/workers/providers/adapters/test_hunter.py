@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hunter_recording import COMPANY, FINDER, PERSON, VERIFIER, error
 from pytest_httpserver import HTTPServer
-from vendor_recording import CannedResponse
+from vendor_recording import CannedResponse, people_request
 
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import TraceOutcome
@@ -492,19 +492,22 @@ def test_a_response_without_data_is_unexpected(
         answer(hunter, httpserver, QUESTIONS[field], CannedResponse(body={"meta": {}}))
 
 
-def search(hunter: Hunter, server: HTTPServer, response: CannedResponse) -> Any:
+def search(hunter: Hunter, server: HTTPServer, response: CannedResponse, **criteria: Any) -> ProviderResponse:
     server.expect_request("/v2/domain-search", headers={"X-API-KEY": KEY}).respond_with_json(
         response.body, status=response.status
     )
-    return hunter.domain_search("acme.com", limit=20, seconds=3)
+    request = people_request(**({"titles": (), "seniorities": (), "countries": ()} | criteria))
+    reply = hunter.call(request, seconds=3)
+    assert isinstance(reply, ProviderResponse)
+    return reply
 
 
-def test_a_domain_search_returns_people_with_addresses(hunter: Hunter, httpserver: HTTPServer) -> None:
-    result = search(hunter, httpserver, CannedResponse(body={"data": SEARCH, "meta": {"results": 3}}))
+def test_a_search_returns_people_with_addresses(hunter: Hunter, httpserver: HTTPServer) -> None:
+    reply = search(hunter, httpserver, CannedResponse(body={"data": SEARCH, "meta": {"results": 3}}))
 
-    (contact,) = result.contacts
+    (contact,) = reply.people
     (email,) = contact.emails
-    assert sent(httpserver) == {"domain": "acme.com", "limit": "20", "type": "personal"}
+    assert sent(httpserver) == {"domain": "acme.com", "limit": "10", "type": "personal"}
     assert (contact.full_name, contact.title, contact.department) == (
         "Ada Lovelace",
         "Support Engineer",
@@ -516,29 +519,35 @@ def test_a_domain_search_returns_people_with_addresses(hunter: Hunter, httpserve
         0.92,
         datetime(2026, 6, 10, tzinfo=UTC),
     )
-    assert (result.pattern, result.reply.company.name, contact.company) == (
-        "{first}.{last}",
-        "Acme",
-        result.reply.company,
-    )
+    assert contact.company is not None
+    assert (contact.company.name, contact.company.domain) == ("Acme", "acme.com")
+
+
+def test_a_search_by_name_sends_no_website(hunter: Hunter, httpserver: HTTPServer) -> None:
+    body = {"data": SEARCH}
+
+    search(hunter, httpserver, CannedResponse(body=body), company_domain=None, company_name="Acme")
+
+    assert sent(httpserver) == {"company": "Acme", "limit": "10", "type": "personal"}
 
 
 @pytest.mark.parametrize(("count", "cost"), [(0, 0), (1, 1), (10, 1), (11, 2), (100, 10)])
-def test_a_domain_search_costs_a_credit_for_every_ten_addresses(
+def test_a_search_costs_a_credit_for_every_ten_addresses(
     hunter: Hunter, httpserver: HTTPServer, count: int, cost: int
 ) -> None:
     lines = [SEARCH["emails"][0] | {"value": f"ada{number}@acme.com"} for number in range(count)]
 
-    result = search(hunter, httpserver, CannedResponse(body={"data": SEARCH | {"emails": lines}}))
+    reply = search(hunter, httpserver, CannedResponse(body={"data": SEARCH | {"emails": lines}}))
 
-    assert (len(result.contacts), result.reply.cost) == (count, cost)
-    assert result.reply.outcome is (TraceOutcome.HIT if count else TraceOutcome.MISS)
+    assert (len(reply.people), reply.cost) == (min(count, 10), cost)
+    assert reply.outcome is (TraceOutcome.HIT if count else TraceOutcome.MISS)
+    assert reply.has_more is (count >= 10)
 
 
-def test_a_domain_search_can_be_refused(hunter: Hunter, httpserver: HTTPServer) -> None:
-    result = search(hunter, httpserver, error(429, "too_many_requests", "per billing period"))
+def test_a_search_can_be_refused(hunter: Hunter, httpserver: HTTPServer) -> None:
+    reply = search(hunter, httpserver, error(429, "too_many_requests", "per billing period"))
 
-    assert (result.reply, result.contacts) == (ProviderResponse(outcome=TraceOutcome.NO_CREDITS), ())
+    assert reply == ProviderResponse(outcome=TraceOutcome.NO_CREDITS)
 
 
 @pytest.mark.parametrize(

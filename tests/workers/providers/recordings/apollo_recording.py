@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from vendor_recording import CannedResponse, VendorRecording
+from vendor_recording import CannedResponse, VendorRecording, people_request
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -183,4 +183,60 @@ _COMPANY = replace(
     ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(email="ada@acme.com")),
 )
 
-RECORDINGS: tuple[VendorRecording, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY)
+FOUND = CannedResponse(
+    body={
+        "total_entries": 1,
+        "people": [
+            {
+                "id": "67bdafd0c3a4c50001bbd7c2",
+                "first_name": "Ada",
+                "last_name_obfuscated": "Lo***e",
+                "title": "Head of Sales",
+                "has_email": True,
+                "organization": {"name": "Acme", "has_industry": True},
+            }
+        ],
+    }
+)
+
+
+def matches(*people: dict[str, Any] | None) -> CannedResponse:
+    """Return the response to a bulk request."""
+    named = sum(person is not None for person in people)
+    return CannedResponse(
+        body={
+            "status": "success",
+            "total_requested_enrichments": len(people),
+            "unique_enriched_records": named,
+            "missing_records": len(people) - named,
+            "credits_consumed": named,
+            "matches": list(people),
+        }
+    )
+
+
+_PEOPLE = replace(
+    _EMAIL,
+    request=people_request(),
+    value="Ada Lovelace",
+    status=None,
+    path="/mixed_people/api_search",
+    sent={
+        "q_organization_domains_list[]": "acme.com",
+        "person_titles[]": "head of sales",
+        "person_seniorities[]": "head",
+        "person_locations[]": "France",
+        "page": "1",
+        "per_page": "10",
+    },
+    hit=[FOUND, matches(PERSON)],
+    cost=1,
+    miss=[CannedResponse(body={"total_entries": 0, "people": []})],
+    miss_cost=0,
+    unexpected=[CannedResponse(body={"contacts": []})],
+    ineligible=people_request(departments=("sales",)),
+    suppressed=None,
+    masked=[FOUND, matches(PERSON | {"name": "Ada L***", "last_name": "L***"})],
+    never_ready=None,
+)
+RECORDINGS: tuple[VendorRecording, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY, _PEOPLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vendor_recording import CannedResponse, VendorRecording
+from vendor_recording import CannedResponse, VendorRecording, people_request
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -134,6 +134,35 @@ COMPANY: dict[str, Any] = {
     },
     "meta": {"domain": "acme.com"},
 }
+PEOPLE: dict[str, Any] = {
+    "data": {
+        "domain": "acme.com",
+        "disposable": False,
+        "webmail": False,
+        "accept_all": False,
+        "pattern": "{first}.{last}",
+        "organization": "Acme",
+        "linked_domains": [],
+        "emails": [
+            {
+                "value": "ada.lovelace@acme.com",
+                "type": "personal",
+                "confidence": 92,
+                "sources": [],
+                "first_name": "Ada",
+                "last_name": "Lovelace",
+                "position": "Head of Sales",
+                "seniority": "executive",
+                "department": "sales",
+                "linkedin": "https://www.linkedin.com/in/ada-lovelace",
+                "twitter": None,
+                "phone_number": None,
+                "verification": {"date": "2026-06-10", "status": "valid"},
+            }
+        ],
+    },
+    "meta": {"results": 1, "limit": 10, "offset": 0},
+}
 USED_UP = error(
     429,
     "too_many_requests",
@@ -225,5 +254,36 @@ RECORDINGS: tuple[VendorRecording, ...] = (
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
         ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_name="Acme")),
+    ),
+    VendorRecording(
+        vendor=Hunter,
+        request=people_request(departments=("sales",)),
+        value="Ada Lovelace",
+        path="/domain-search",
+        sent={
+            "domain": "acme.com",
+            "job_titles": "head of sales",
+            "seniority": "executive",
+            "department": "sales",
+            "location": {"include": [{"country": "FR"}]},
+            "type": "personal",
+            "limit": 10,
+        },
+        hit=[CannedResponse(body=PEOPLE)],
+        cost=1,
+        miss=[CannedResponse(body={"data": PEOPLE["data"] | {"emails": []}})],
+        no_credits=[USED_UP],
+        bad_key=[BAD_KEY],
+        rate_limited=[TOO_FAST],
+        unexpected=[UNEXPECTED],
+        ineligible=people_request(departments=("purchasing",)),
+        masked=[
+            CannedResponse(
+                body={
+                    "data": PEOPLE["data"]
+                    | {"emails": [PEOPLE["data"]["emails"][0] | {"value": "a***@acme.com"}]}
+                }
+            )
+        ],
     ),
 )

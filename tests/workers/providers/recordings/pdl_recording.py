@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vendor_recording import CannedResponse, VendorRecording
+from vendor_recording import CannedResponse, VendorRecording, people_request
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -173,5 +173,49 @@ RECORDINGS: tuple[VendorRecording, ...] = (
         rate_limited=[TOO_FAST],
         unexpected=[CannedResponse(body={"status": 200, "likelihood": 9})],
         ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=PROFILE),
+    ),
+    VendorRecording(
+        vendor=PeopleDataLabs,
+        request=people_request(),
+        value="Ada Lovelace",
+        path="/person/search",
+        sent={
+            "query": {
+                "bool": {
+                    "must": [
+                        {"term": {"job_company_website": "acme.com"}},
+                        {"terms": {"job_title_levels": ["director"]}},
+                        {"terms": {"location_country": ["france"]}},
+                        {
+                            "bool": {
+                                "should": [
+                                    {
+                                        "bool": {
+                                            "must": [
+                                                {"match": {"job_title": word}}
+                                                for word in ("head", "of", "sales")
+                                            ]
+                                        }
+                                    }
+                                ]
+                            }
+                        },
+                    ]
+                }
+            },
+            "size": 10,
+            "titlecase": True,
+        },
+        hit=[CannedResponse(body={"status": 200, "data": [PERSON], "total": 1}, headers=HEADERS)],
+        cost=1,
+        miss=[NO_ONE],
+        no_credits=[USED_UP],
+        bad_key=[BAD_KEY],
+        rate_limited=[TOO_FAST],
+        unexpected=[UNEXPECTED],
+        ineligible=people_request(departments=("purchasing",)),
+        masked=[
+            CannedResponse(body={"status": 200, "data": [PERSON | {"full_name": "A*** L***"}], "total": 1})
+        ],
     ),
 )

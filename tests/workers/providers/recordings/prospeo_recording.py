@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vendor_recording import CannedResponse, VendorRecording
+from vendor_recording import CannedResponse, VendorRecording, people_request
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -130,6 +130,13 @@ PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
 NAME_ONLY = Subject(first_name="Ada", last_name="Lovelace")
 
 
+def found(*results: dict[str, Any], total: int | None = None) -> CannedResponse:
+    """Return a page of a search."""
+    count = len(results) if total is None else total
+    pagination = {"current_page": 1, "per_page": 25, "total_page": 1, "total_count": count}
+    return CannedResponse(body={"error": False, "results": list(results), "pagination": pagination})
+
+
 def record(**parts: Any) -> CannedResponse:
     """Return a response with the person, changed in these values."""
     body = {"error": False, "free_enrichment": False, "person": PERSON | parts, "company": COMPANY}
@@ -220,5 +227,29 @@ RECORDINGS: tuple[VendorRecording, ...] = (
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
         ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=PROFILE),
+    ),
+    VendorRecording(
+        vendor=Prospeo,
+        request=people_request(),
+        value="Ada Lovelace",
+        path="/search-person",
+        sent={
+            "page": 1,
+            "filters": {
+                "company": {"websites": {"include": ["acme.com"]}},
+                "person_job_title": {"include": ["head of sales"]},
+                "person_seniority": {"include": ["Head"]},
+                "person_location_search": {"include": ["France"]},
+            },
+        },
+        hit=[found({"person": PERSON, "company": COMPANY})],
+        cost=1,
+        miss=[found()],
+        no_credits=[USED_UP],
+        bad_key=[BAD_KEY],
+        rate_limited=[TOO_FAST],
+        unexpected=[CannedResponse(body={"error": False, "person": PERSON})],
+        ineligible=people_request(departments=("legal",)),
+        masked=[found({"person": PERSON | {"full_name": "A*** L***"}, "company": COMPANY})],
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from vendor_recording import CannedResponse, VendorRecording
+from vendor_recording import CannedResponse, VendorRecording, people_request
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -170,4 +170,28 @@ _COMPANY = replace(
     ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=ADA),
 )
 
-RECORDINGS: tuple[VendorRecording, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY)
+_PEOPLE = replace(
+    _EMAIL,
+    request=people_request(),
+    value="Ada Lovelace",
+    status=None,
+    path="/person/search",
+    sent={
+        "query": {
+            "company_domain": ["acme.com"],
+            "current_title": ["head of sales"],
+            "management_levels": ["Head"],
+            "geo": ["France"],
+        },
+        "start": 1,
+        "page_size": 10,
+    },
+    hit=[CannedResponse(status=201, body=[PROFILE])],
+    cost=0,
+    miss=[CannedResponse(status=201, body=[])],
+    miss_cost=0,
+    ineligible=people_request(departments=("consulting",)),
+    masked=[CannedResponse(status=201, body=[PROFILE | {"name": "Ada L***"}])],
+    never_ready=None,
+)
+RECORDINGS: tuple[VendorRecording, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY, _PEOPLE)

@@ -8,7 +8,9 @@ from typing import Any
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
-from workers.providers.base import ProviderRequest
+from app.domain.people_criteria import PeopleCriteria
+from app.domain.records.subjects import Subject
+from workers.providers.base import PeopleQuery, ProviderField, ProviderRequest
 from workers.providers.web import Vendor
 
 POLL_OUTCOMES = {
@@ -19,6 +21,19 @@ POLL_OUTCOMES = {
     503: TraceOutcome.ERROR,
 }
 """The outcome of a poll with this status, as reported to the throttle."""
+
+
+def people_request(**criteria: Any) -> ProviderRequest:
+    """Return a search for ten people of acme.com, by default for its heads of sales in France."""
+    company = {"company_domain": "acme.com"} | {
+        name: criteria.pop(name) for name in ("company_domain", "company_name") if name in criteria
+    }
+    defaults = {"titles": ("head of sales",), "seniorities": ("head",), "countries": ("FR",)}
+    return ProviderRequest(
+        field=ProviderField.PEOPLE,
+        subject=Subject(**company),
+        query=PeopleQuery(criteria=PeopleCriteria(**company, **(defaults | criteria)), limit=10),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

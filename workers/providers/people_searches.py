@@ -1,0 +1,41 @@
+"""What the searches for people of several vendors share: vendors' words for criteria, and the response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from app.domain.findings import FoundContact
+from app.domain.kinds import TraceOutcome
+from app.domain.normal.places.countries import country_name
+from workers.providers.base import PeopleQuery, ProviderResponse
+
+
+def words(values: Iterable[str], vocabulary: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the vendor's words for these values, without those for which it has none."""
+    return list(dict.fromkeys(word for value in values for word in vocabulary.get(value, ())))
+
+
+def is_searchable(values: Sequence[str], vocabulary: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether the vendor can search for any of the values; without values everybody meets them.
+
+    A vendor that cannot would return, and charge for, people of every seniority or department.
+    """
+    return not values or bool(words(values, vocabulary))
+
+
+def country_names(query: PeopleQuery) -> list[str]:
+    """Return the English names of the countries in which the people are."""
+    return [country_name(code) for code in query.criteria.countries]
+
+
+def response(
+    query: PeopleQuery, people: Iterable[FoundContact | None], *, has_more: bool, cost: float
+) -> ProviderResponse:
+    """Return the response with the named people, at most as many as the query asks for."""
+    named = tuple(person for person in people if person is not None and person.full_name)[: query.limit]
+    return ProviderResponse(
+        outcome=TraceOutcome.HIT if named else TraceOutcome.MISS,
+        people=named,
+        has_more=has_more,
+        cost=cost,
+    )
