@@ -9,9 +9,9 @@
 /** @typedef {Record<WordList, string[]>} Words */
 /** @typedef {{version: number, off: string[], apps: string[], sites: SiteRule[], generic: Rule[], words: Words}} PageRules */
 /** @typedef {{people: number, elements: number, milliseconds: number, text: number}} Limits */
-/** What is read of a person; `link` is a profile, a lead or a candidate.
+/** What is read of a person; `link` is a profile, a lead or a candidate, `isMore` is one who is only counted.
  *  @typedef {{full_name?: string, title?: string, company_name?: string, location?: string, email?: string, phone?: string,
- *    link?: string}} Reading */
+ *    link?: string, isMore?: boolean}} Reading */
 /** The part of the page in which something can be seen, in pixels of the viewport.
  *  @typedef {{left: number, top: number, right: number, bottom: number}} Box */
 
@@ -23,7 +23,7 @@ export function readInPage(rules, words, limits) {
   const LONG = 2_000; // characters that are searched for an address
   const LEVELS = 8; // from a link to its row
   const ROW_TEXT = 600; // characters of a row
-  const PROFILE = /^\/(?:in|pub)\/[^/]+/;
+  const PROFILE = /^\/(?:in|pub)\/(?!(?:me|unavailable)(?:\/|$))[^/]+/;
   const MEMBER = /^\/(?:sales\/(?:lead|people)|talent\/profile|recruiter\/profile)\/[^/]+/;
   const ADDRESS = /[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/u;
   const BRACKETED = new RegExp(`[\\s<(\\[:,;–—-]*${ADDRESS.source}[>)\\]]*`, "u");
@@ -37,10 +37,16 @@ export function readInPage(rules, words, limits) {
   const titleWord = wordPattern(words.titles);
   const endBadge = new RegExp(`[\\s,]+(?:${words.badges.filter(isEnding).map(escaped).join("|") || "$^"})$`, "i");
   const isSite = rules.some((rule) => "hosts" in rule);
+  const { createTreeWalker, createRange } = Document.prototype; // the page may name an element like them
+  const range = createRange.call(document);
   const until = performance.now() + limits.milliseconds;
   let elementsLeft = limits.elements;
+  const html = /** @type {HTMLElement} */ (getter(Document.prototype, "documentElement").call(document));
+  const getParent = getter(Node.prototype, "parentElement"); // a form may have an input of this name
   /** @type {Map<Element, Box>} */
   const boxes = new Map();
+  /** @type {Map<Element, string|undefined>} */
+  const addresses = new Map();
   /** @type {string|null} */
   let pageText = null;
   return readPage();
@@ -79,11 +85,14 @@ export function readInPage(rules, words, limits) {
 
   /** @param {Rule} rule @returns {Reading[]} */
   function peopleOf(rule) {
-    const root = rootOf(rule);
-    if (root === null) return [];
-    const own = ownAddresses(rule);
-    const people = readers()[rule.read ?? "items"](root, rule);
-    return people.filter((person) => !isNobody(person) && !own.has(person.email ?? ""));
+    try {
+      const root = rootOf(rule);
+      const people = root ? readers()[rule.read ?? "items"](root, rule) : [];
+      const own = ownAddresses(rule);
+      return people.filter((person) => !isNobody(person) && !own.has(person.email ?? ""));
+    } catch {
+      return []; // the page has replaced something that the rule uses
+    }
   }
 
   /** @returns {Record<string, (root: Element, rule: Rule) => Reading[]>} */
@@ -100,10 +109,10 @@ export function readInPage(rules, words, limits) {
 
   /** Return the element that the rule limits the search to: the last visible one, which is the newest of a conversation.
    *  @param {Rule} rule */
-  function rootOf({ within }) {
-    if (!within) return document.documentElement;
-    for (const selector of within) {
-      const last = find(document.documentElement, selector).filter(isVisible).pop();
+  function rootOf(rule) {
+    if (!rule.within) return html;
+    for (const selector of rule.within) {
+      const last = allowed(html, rule, [selector]).pop();
       if (last) return last;
     }
     return null;
@@ -111,13 +120,20 @@ export function readInPage(rules, words, limits) {
 
   /** @param {Rule} rule */
   function ownAddresses({ own = [] }) {
-    const texts = own.map((source) => valueOf(document.documentElement, [source], emailIn));
+    const texts = own.map((source) => valueOf(html, [source], emailIn));
     return new Set(texts.filter((text) => text !== undefined));
   }
 
+  /** Return a reading of each, in full as long as a list may have it; the others are only counted.
+   *  @template T @param {T[]} list @param {(one: T) => Reading} read @returns {Reading[]} */
+  function readingsOf(list, read) {
+    const most = 2 * limits.people; // some may be of the same person
+    return list.map((one, index) => (index < most ? read(one) : { isMore: true }));
+  }
+
   /** @param {Reading} person */
-  function isNobody({ full_name, email, link }) {
-    return full_name === "" || (!full_name && !email && !link);
+  function isNobody({ full_name, email, link, isMore }) {
+    return !isMore && (full_name === "" || (!full_name && !email && !link));
   }
 
   /** Join the readings of the same person, and keep as many people as a list may have. @param {Reading[]} readings */
@@ -131,7 +147,7 @@ export function readInPage(rules, words, limits) {
       const keys = keysOf(reading);
       const same = keys.map((key) => byKey.get(key)).find((other) => other && isSame(other, reading));
       if (same) Object.assign(same, { ...reading, ...same });
-      else if (people.length < limits.people) people.push(reading);
+      else if (people.length < limits.people && !reading.isMore) people.push(reading);
       else left_out += 1;
       for (const key of keys) if (!byKey.has(key)) byKey.set(key, same ?? reading);
     }
@@ -157,7 +173,7 @@ export function readInPage(rules, words, limits) {
   /** @param {Element} root @param {Rule} rule */
   function readItems(root, rule) {
     const items = rule.item ? itemsIn(root, rule) : [root];
-    const people = items.map((item) => personIn(item, rule));
+    const people = readingsOf(items, (item) => personIn(item, rule));
     const isList = rule.item && rule.kind === "list";
     return people.length === 0 && isList ? readProfileLinks(root, rule) : people;
   }
@@ -178,13 +194,14 @@ export function readInPage(rules, words, limits) {
   function allowed(root, { except = [] }, selectors) {
     const found = selectors.flatMap((selector) => find(root, selector));
     const isExcepted = (/** @type {Element} */ element) => except.some((selector) => closest(element, selector));
-    return found.filter((element) => isVisible(element) && !isExcepted(element));
+    const isInTime = () => performance.now() < until - limits.milliseconds / 2; // the rest is for reading them
+    return found.filter((element) => isInTime() && isVisible(element) && !isExcepted(element));
   }
 
   /** @param {Element} element */
   function ancestorsOf(element) {
     const outer = [];
-    for (let one = element.parentElement; one && outer.length < 50; one = one.parentElement) outer.push(one);
+    for (let one = parentOf(element); one && outer.length < 50; one = parentOf(one)) outer.push(one);
     return outer;
   }
 
@@ -240,35 +257,42 @@ export function readInPage(rules, words, limits) {
 
   /** @param {Element} root @param {Rule} rule @returns {Reading[]} */
   function readContactLinks(root, rule) {
-    const links = allowed(root, rule, ["a[href^='mailto:' i]", "a[href^='tel:' i]"]);
+    const emailOf = (/** @type {Element} */ link) => emailIn(attributeOf(link, "href"));
+    const phoneOf = (/** @type {Element} */ link) => phoneIn(attributeOf(link, "href"));
+    const links = allowed(root, rule, ["a[href^='mailto:' i],a[href^='tel:' i]"]);
     const mails = rowsOf(
-      links.filter((link) => isPersonal(emailIn(attributeOf(link, "href")))),
-      (link) => emailIn(attributeOf(link, "href")),
+      links.filter((link) => isPersonal(emailOf(link))),
+      emailOf,
     );
-    const rows = mails.map(({ row }) => row);
-    const others = links.filter(
-      (link) => /^tel:/i.test(attributeOf(link, "href")) && !rows.some((row) => row.contains(link)),
-    );
-    const phones = rowsOf(others, (link) => phoneIn(attributeOf(link, "href")));
-    return [...mails, ...phones].map(({ row, link }) => personOfRow(row, link)).filter(({ full_name }) => full_name);
+    const around = new Set(mails.map(({ row }) => row));
+    const calls = links.filter((link) => phoneOf(link) && !ancestorsOf(link).some((element) => around.has(element)));
+    const people = readingsOf([...mails, ...rowsOf(calls, phoneOf)], ({ row, link }) => personOfRow(row, link));
+    return people.filter(({ full_name, isMore }) => full_name || isMore);
   }
 
   /** @param {Element} root @param {Rule} rule @returns {Reading[]} */
   function readProfileLinks(root, rule) {
     const paths = ["/in/", "/pub/", "/sales/lead/", "/sales/people/", "/talent/profile/", "/recruiter/profile/"];
     const links = allowed(root, rule, [paths.map((path) => `a[href*='${path}']`).join()]);
-    const profiles = links.filter((link) => linkIn(attributeOf(link, "href")));
-    return rowsOf(profiles, (link) => linkIn(attributeOf(link, "href"))).map(({ row, link }) => personOfRow(row, link));
+    const targetOf = (/** @type {Element} */ link) => linkIn(attributeOf(link, "href"));
+    const rows = rowsOf(links.filter(targetOf), targetOf);
+    return readingsOf(rows, ({ row, link }) => (isEmptied(link) ? {} : personOfRow(row, link)));
+  }
+
+  /** Return whether a link has text, none of which is visible, and no picture. @param {Element} link */
+  function isEmptied(link) {
+    return link.textContent?.trim() !== "" && linesOf(link).length === 0 && find(link, "img,svg").length === 0;
   }
 
   /** Return the people of repeated elements, each with a name and some with a job title. @param {Element} root @param {Rule} rule */
   function readTeam(root, rule) {
     const selector = "h1,h2,h3,h4,h5,h6,strong,b,dt,[class*='name' i]";
-    const names = allowed(root, rule, [selector]).filter((element) => looksLikeName(textOf(element)));
+    const elements = allowed(root, rule, [selector]).slice(0, 10 * limits.people);
+    const names = elements.filter((element) => looksLikeName(textOf(element)));
     /** @type {Map<string, Reading[]>} */
     const groups = new Map();
     for (const { row, link } of rowsOf(names, (element) => nameIn(textOf(element)))) {
-      const shape = `${row.tagName}.${row.className}/${row.parentElement?.tagName}`;
+      const shape = `${row.tagName}.${row.className}/${parentOf(row)?.tagName}`;
       groups.set(shape, [...(groups.get(shape) ?? []), personOfRow(row, link)]);
     }
     return [...groups.values()].filter(isTeam).flat();
@@ -283,23 +307,29 @@ export function readInPage(rules, words, limits) {
   /** Return the people of visible addresses. @param {Element} root @param {Rule} rule @returns {Reading[]} */
   function readAddresses(root, rule) {
     const labelled = allowed(root, rule, ["[title*='@'],[aria-label*='@'],[email],[data-email],a[href^='mailto:' i]"]);
-    const elements = [...new Set([...labelled, ...textsWithAddress(root)])].filter((element) =>
-      isPersonal(addressOf(element)),
-    );
+    const elements = [...new Set([...labelled, ...textsWithAddress(root)])].filter((one) => isPersonal(addressOf(one)));
     elements.sort((one, other) => (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
-    return rowsOf(elements, addressOf).map(({ row, link }) => ({ ...personOfRow(row, link), email: addressOf(link) }));
+    const rows = rowsOf(elements, addressOf);
+    return readingsOf(rows, ({ row, link }) => ({ ...personOfRow(row, link), email: addressOf(link) }));
   }
 
   /** @param {Element} element */
   function addressOf(element) {
+    if (!addresses.has(element)) addresses.set(element, addressIn(element));
+    return addresses.get(element);
+  }
+
+  /** @param {Element} element */
+  function addressIn(element) {
     const labels = ["email", "data-email", "title", "aria-label", "href"].map((name) => attributeOf(element, name));
-    return [...labels, textOf(element)].map(emailIn).find((text) => text !== undefined);
+    const label = labels.find((text) => text.includes("@"));
+    return emailIn(label ?? textOf(element));
   }
 
   /** Return the elements whose own text has an address. @param {Element} root */
   function textsWithAddress(root) {
     const found = [];
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    const walker = createTreeWalker.call(document, root, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node && !isSpent(); node = walker.nextNode()) {
       const { data, parentElement } = /** @type {Text} */ (node);
       if (data.includes("@") && ADDRESS.test(data.slice(0, LONG)) && parentElement && isShown(node))
@@ -334,9 +364,9 @@ export function readInPage(rules, words, limits) {
   function rowOf(link, last, others) {
     let row = link;
     for (let level = 0; level < LEVELS; level += 1) {
-      const parent = row.parentElement;
-      const isTooLarge = !parent || parent === document.body || (parent.textContent?.length ?? 0) > ROW_TEXT;
-      if (isTooLarge || others.some((other) => other && parent.contains(other))) break;
+      const parent = parentOf(row);
+      if (!parent || parent === html || others.some((other) => other && parent.contains(other))) break;
+      if ((parent.textContent?.length ?? 0) > ROW_TEXT) break;
       row = parent;
     }
     return row.contains(last) ? row : link;
@@ -391,7 +421,7 @@ export function readInPage(rules, words, limits) {
 
   /** Return the people of JSON-LD whose name the page shows, with what else of them it shows. @returns {Reading[]} */
   function readJsonLd() {
-    const scripts = find(document.documentElement, "script[type='application/ld+json']").slice(0, 20);
+    const scripts = find(html, "script[type='application/ld+json']").slice(0, 20);
     return scripts
       .flatMap((script) => peopleOfJson(script.textContent ?? ""))
       .filter(({ full_name }) => isOnPage(full_name));
@@ -451,9 +481,9 @@ export function readInPage(rules, words, limits) {
   }
 
   function visibleTextAndLinks() {
-    const links = find(document.documentElement, "a[href]").filter(isVisible);
+    const links = find(html, "a[href]").filter(isVisible);
     const targets = links.map((link) => linkIn(attributeOf(link, "href")) ?? attributeOf(link, "href"));
-    return [...linesOf(document.body, 5_000), ...targets].join("\n").toLowerCase();
+    return [...linesOf(html, 5_000), ...targets].join("\n").toLowerCase();
   }
 
   // ---- Texts
@@ -499,7 +529,8 @@ export function readInPage(rules, words, limits) {
     const [first] = viewed.replace(BRACKETED, "").split(/\s*[·•|]\s+|\s+[·•|]\s*/);
     const name = withoutBadges(first.replace(/^(?:\(\d+\+?\)|[^\p{L}])+/u, ""));
     if (members.has(name.toLowerCase())) return "";
-    const isName = /\p{L}/u.test(name) && name.length <= 120 && !badges.has(name.toLowerCase()) && !/:\/\//.test(name);
+    const isName =
+      /\p{L}/u.test(name) && name.length <= 120 && !badges.has(name.toLowerCase()) && !/[<>{}=\\/]/.test(name);
     return isName ? name : undefined;
   }
 
@@ -596,6 +627,17 @@ export function readInPage(rules, words, limits) {
     return elementsLeft < 0 || performance.now() > until;
   }
 
+  /** Return what reads a property, whatever the page has named like it. @param {object} prototype @param {string} name
+   *  @returns {(this: Node) => any} */
+  function getter(prototype, name) {
+    return /** @type {any} */ (Object.getOwnPropertyDescriptor(prototype, name)).get;
+  }
+
+  /** @param {Node} node @returns {Element|null} */
+  function parentOf(node) {
+    return getParent.call(node);
+  }
+
   /** Return the elements of a selector; none if the browser does not know it. @param {Element} root @param {string} selector
    *  @returns {Element[]} */
   function find(root, selector) {
@@ -627,7 +669,7 @@ export function readInPage(rules, words, limits) {
     const lines = [""];
     /** @type {Element|null} */
     let block = null;
-    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    const walker = createTreeWalker.call(document, element, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
     for (let node = walker.nextNode(); node && lines.length <= most && !isSpent(); node = walker.nextNode()) {
       if (node instanceof Element) {
         if (node.tagName === "BR") block = null;
@@ -654,15 +696,18 @@ export function readInPage(rules, words, limits) {
   /** @param {Element|null} element */
   function blockOf(element) {
     let block = element;
-    while (block?.parentElement && /^(?:inline|contents)$/.test(getComputedStyle(block).display))
-      block = block.parentElement;
+    for (
+      let outer = element;
+      outer && /^(?:inline|contents)$/.test(getComputedStyle(outer).display);
+      outer = parentOf(outer)
+    )
+      block = parentOf(outer);
     return block;
   }
 
   /** Return whether an element is in the layout, and part of it can be seen or scrolled to. @param {Element} element */
   function isVisible(element) {
     if (isSpent() || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
-    const range = document.createRange();
     range.selectNodeContents(element);
     const inner = range.getBoundingClientRect();
     const isEmpty = inner.width === 0 && inner.height === 0; // an input has no content
@@ -675,7 +720,6 @@ export function readInPage(rules, words, limits) {
     if (!parent?.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
     const { color, fontSize, backgroundClip } = getComputedStyle(parent);
     const isTransparent = /^rgba\(.*, 0\)$|\/ 0\)$/.test(color) && !backgroundClip.includes("text");
-    const range = document.createRange();
     range.selectNode(text);
     return !isTransparent && parseFloat(fontSize) >= 3 && overlaps(range.getBoundingClientRect(), boxOf(parent));
   }
@@ -690,7 +734,7 @@ export function readInPage(rules, words, limits) {
   function boxOf(element) {
     const known = boxes.get(element);
     if (known) return known;
-    const parent = element.parentElement;
+    const parent = parentOf(element);
     const box = parent
       ? contentBox(element, boxOf(parent))
       : reachable(element, { left: 0, top: 0, right: innerWidth, bottom: innerHeight });
@@ -704,7 +748,7 @@ export function readInPage(rules, words, limits) {
     const isHidden = Number(style.opacity) < 0.1 || /opacity\(0(?:%?\)|\.0)/.test(style.filter) || isClippedAway(style);
     if (isHidden || outer === NOWHERE) return NOWHERE;
     const overflow = `${style.overflowX} ${style.overflowY}`;
-    if (element === document.body || overflow === "visible visible") return outer;
+    if (element.tagName === "BODY" || overflow === "visible visible") return outer;
     const box = element.getBoundingClientRect();
     if (!overlaps(box, outer)) return NOWHERE;
     return /auto|scroll/.test(overflow) ? reachable(element, box) : intersection(box, outer);
@@ -723,7 +767,7 @@ export function readInPage(rules, words, limits) {
   /** Return what can be scrolled to: nothing before the start of the content. @param {Element} element @param {Box} box @returns {Box} */
   function reachable(element, box) {
     const isRtl = getComputedStyle(element).direction === "rtl";
-    const [x, y] = element.parentElement ? [element.scrollLeft, element.scrollTop] : [scrollX, scrollY];
+    const [x, y] = element !== html ? [element.scrollLeft, element.scrollTop] : [scrollX, scrollY];
     const sides = isRtl ? { left: -Infinity, right: box.right - x } : { left: box.left - x, right: Infinity };
     return { ...sides, top: box.top - y, bottom: Infinity };
   }
