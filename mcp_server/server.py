@@ -45,7 +45,7 @@ def build(settings: Settings) -> MCPServer:
     for read in (tools.session, tools.lookup, tools.company_by_website, tools.leads_by_website, tools.job):
         server.add_tool(read, annotations=READS)
     server.add_tool(tools.save_profile, annotations=WRITES)
-    for spend in (tools.reveal_email, tools.reveal_phone, tools.enrich):
+    for spend in (tools.reveal_email, tools.reveal_phone, tools.enrich, tools.search_people):
         server.add_tool(spend, annotations=SPENDS)
     return server
 

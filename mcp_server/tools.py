@@ -31,7 +31,7 @@ from mcp_server.inputs import (
 )
 from mcp_server.websites import website_hashes
 
-SESSION = "/api/ext/session"
+SESSION, SEARCH = "/api/ext/session", "/api/people-searches"
 MAX_PEOPLE, MAX_ITEMS = 50, 100
 
 
@@ -190,6 +190,44 @@ class Tools:
         page = {"has": has, "limit": limit, "cursor": cursor}
         body = {"hashes": website_hashes(website), "department": department, "seniority": seniority, **page}
         return await self._submit(context, "/api/ext/leads-by-website-hash", body)
+
+    async def search_people(  # noqa: PLR0913, PLR0917 -- the protocol passes arguments by name
+        self,
+        context: Context,
+        max_credits: Annotated[int, Field(ge=0, description="The most that this call may spend.")],
+        company_domain: Website | None = None,
+        company_name: Annotated[str | None, Field(description="If its website is not known.")] = None,
+        titles: Annotated[list[str], Field(max_length=10)] | None = None,
+        seniorities: Annotated[list[str], Field(max_length=10)] | None = None,
+        departments: Annotated[list[str], Field(max_length=10)] | None = None,
+        countries: Annotated[list[str], Field(max_length=10)] | None = None,
+        limit: Annotated[int, Field(ge=1, le=100)] = 25,
+        page: Annotated[int, Field(ge=1, le=20, description="next_page of the search before.")] = 1,
+        *,
+        purpose: Purpose = None,
+        estimate_only: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
+    ) -> Answer:
+        """Find people of a company through data providers, by title, seniority, department and country.
+
+        `stored` has the people who are known already, free; with `max_credits` 0 no provider is asked for
+        others. Each person in `people` who was not known costs a credit or what session says, once. Pass a
+        contact_id to reveal_email or reveal_phone.
+        """
+        criteria = {
+            "company_domain": company_domain,
+            "company_name": company_name,
+            "titles": titles,
+            "seniorities": seniorities,
+            "departments": departments,
+            "countries": countries,
+        }
+        body = _set(
+            {**criteria, "limit": limit, "page": page, "max_credits": max_credits, "purpose": purpose}
+        )
+        if not estimate_only:
+            return await self._submit(context, SEARCH, body)
+        api = self.calls.api(context)
+        return answers.of_estimate(await api.post(SEARCH, {**body, "dry_run": True}), await _balance(api))
 
     async def job(self, job_id: str, context: Context) -> Answer:
         """Wait for a job that another tool returned unfinished, and return its result. Free.

@@ -32,7 +32,7 @@ INITIALIZE = {
 }
 TOOLS = {
     *("session", "lookup", "reveal_email", "reveal_phone", "enrich", "save_profile"),
-    *("company_by_website", "leads_by_website", "job"),
+    *("company_by_website", "leads_by_website", "search_people", "job"),
 }
 
 
@@ -133,11 +133,12 @@ def test_every_endpoint_is_a_tool_that_works(stack: Stack) -> None:
         ("save_profile", {"profile": profile, "list_name": "Prospects"}),
         ("company_by_website", {"website": "https://www.sandbox.example/about"}),
         ("leads_by_website", {"website": "sandbox.example", "has": ["email"], "limit": 5}),
+        ("search_people", {"company_domain": "sandbox.example", "max_credits": 0}),
     )
 
     assert [result.is_error for result in results] == [False] * len(results)
     contents = [result.structured_content or {} for result in results]
-    assert [content["cost"]["charged"] for content in contents] == [0, 0, 1, 0, 1, 0, 0, 0]
+    assert [content["cost"]["charged"] for content in contents] == [0, 0, 1, 0, 1, 0, 0, 0, 0]
     assert {content["finished"] for content in contents} == {True}
     assert contents[-1]["cost"]["balance"] == balance(stack, key) == 18
 

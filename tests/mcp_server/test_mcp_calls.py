@@ -132,6 +132,7 @@ def test_a_retry_after_a_lost_answer_has_the_same_key_and_reports_what_the_call_
         ("reveal_email", REVEAL, PERSON),
         ("reveal_phone", "/api/ext/reveal/phone", PERSON),
         ("enrich", "/api/ext/enrichment-request", {"people": [PERSON["person"]], "max_credits": 1}),
+        ("search_people", "/api/people-searches", {"company_domain": "acme.com", "max_credits": 1}),
     ],
 )
 @pytest.mark.parametrize("purpose", [{"purpose": "recruiting"}, {}])
@@ -150,6 +151,20 @@ def test_a_purpose_is_sent_and_its_absence_is_told_with_those_that_can_be_stated
 
     refused = "422 purpose_required: Send 'purpose': recruiting, support." in str(result.content)
     assert (result.is_error, refused) == ((not purpose), (not purpose))
+
+
+def test_an_estimate_of_a_search_says_what_is_known_and_what_it_may_cost(httpserver: HTTPServer) -> None:
+    sent = {"company_domain": "acme.com", "titles": ["cto"], "limit": 5, "page": 1, "max_credits": 3}
+    estimate = {"credits_min": 0, "credits_max": 3, "summary": "2 people shown free"}
+    httpserver.expect_request(
+        "/api/people-searches", method="POST", json={**sent, "dry_run": True}
+    ).respond_with_json({"estimate": estimate})
+    httpserver.expect_request("/api/ext/session").respond_with_json({"credits": {"balance": 9}})
+
+    result = call(httpserver, "search_people", {**sent, "estimate_only": True}).structured_content
+
+    assert result is not None
+    assert "2 people shown free. It would cost 0 to 3 credits." in result["summary"]
 
 
 def test_the_summary_of_an_enrichment_says_why_items_failed(httpserver: HTTPServer) -> None:

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import pytest
+from apiflask import APIFlask
 from fake_providers import FakeProvider, Reply, company, person
 from jobs_support import a_job
-from worker_harness import WorkerHarness
+from users_support import SignedInUser
+from worker_harness import WorkerHarness, make_services
 
 from app.domain.findings import FoundContact
 from app.domain.ids import new_id
@@ -17,6 +20,7 @@ from app.engine.jobs import jobs
 from app.engine.jobs.stored_jobs import StoredJob
 from app.features.people_searches import job_results, work
 from workers.execution import job_runner
+from workers.providers import registry
 from workers.providers.base import ProviderResponse
 
 
@@ -98,3 +102,16 @@ class Searches:
 
     def move_clock(self, **span: float) -> None:
         self.harness.clock.now += timedelta(**span)
+
+
+def run_search(
+    app: APIFlask, user: SignedInUser, job_id: str, *found: FoundContact, has_more: bool = False
+) -> None:
+    """Run a job of the app with a provider that finds these people."""
+    settings = app.extensions["services"].settings
+    services = make_services(settings, user.database)
+    fake = FakeProvider(people(*found, has_more=has_more))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "load", lambda _settings: {"one": fake})
+        patch.setattr(type(settings), "providers", lambda *_arguments: ("one",))
+        job_runner.run(job_id, work.people_search, services)

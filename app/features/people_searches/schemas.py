@@ -196,7 +196,11 @@ DRY_RUN: dict[str, Any] = {
         "estimate": {
             "type": "object",
             "properties": {
-                name: {"type": "integer"} for name in ("credits_min", "credits_max", "people_max", "stored")
+                **{
+                    name: {"type": "integer"}
+                    for name in ("credits_min", "credits_max", "people_max", "stored")
+                },
+                "summary": {"type": "string"},
             },
         }
     },

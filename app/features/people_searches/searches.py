@@ -30,8 +30,10 @@ def submit(body: SearchBody) -> Response:
     price = services().settings.prices[Kind.PEOPLE_SEARCH]
     people, held = _quote(body, price)
     if body.dry_run:
-        estimate = {"credits_min": 0, "credits_max": held, "people_max": people, "stored": _count(body)}
-        return json_response({"estimate": estimate})
+        stored = _count(body)
+        counts = {"credits_min": 0, "credits_max": held, "people_max": people, "stored": stored}
+        summary = f"{stored} people shown free, at most {people} to find for at most {held} credits"
+        return json_response({"estimate": {**counts, "summary": summary}})
     searched = body.search.as_dict() | {"max_credits": body.max_credits}
     stated = {} if body.purpose is None else {PURPOSE: body.purpose}
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}

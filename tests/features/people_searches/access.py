@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from access_support import Maker, requires
+from access_support import MEMBER, Maker, requires
 
 from app.domain.callers import Scope
 
@@ -15,6 +15,10 @@ ACCESS_RULES = {
 }
 WITHOUT_A_BODY: set[str] = set()
 BY_ID: tuple[str, ...] = ()
-PAGES: dict[str, str] = {}
+PAGES = {
+    "GET /people-searches": MEMBER,
+    "POST /people-searches": MEMBER,
+    "GET /people-searches/<job_id>": MEMBER,
+}
 RECORDED: tuple[Any, ...] = ()
 MAKERS: dict[str, Maker] = {}

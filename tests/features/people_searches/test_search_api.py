@@ -6,20 +6,15 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from fake_providers import FakeProvider
-from people_search_support import ADA, BOB, named, people
+from people_search_support import ADA, BOB, named, run_search
 from settings_support import change_settings
 from stored_support import exclude, suppress
 from users_support import CREDITS, SignedInUser, bearer, create_user
-from worker_harness import make_services
 
 from app.domain.callers import Scope
 from app.domain.kinds import Kind
 from app.engine.contacts import contacts
-from app.features.people_searches import work
 from app.infra import clock
-from workers.execution import job_runner
-from workers.providers import registry
 
 PATH = "/api/people-searches"
 
@@ -37,13 +32,7 @@ def store(user: SignedInUser, *found: Any) -> None:
 
 def run(app: APIFlask, user: SignedInUser, job_id: str) -> Any:
     """Run the job with a provider that finds Ada and Bob; return the polling response."""
-    api = app.extensions["services"]
-    services = make_services(api.settings, user.database)
-    fake = FakeProvider(people(ADA, BOB))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "load", lambda _settings: {"one": fake})
-        patch.setattr(type(api.settings), "providers", lambda *_arguments: ("one",))
-        job_runner.run(job_id, work.people_search, services)
+    run_search(app, user, job_id, ADA, BOB)
     return user.client.get(f"/api/ext/jobs?id={job_id}", headers=user.headers).get_json()
 
 
@@ -166,7 +155,9 @@ def test_a_dry_run_estimates_and_submits_nothing(
 
     response = post(user, {"company_domain": "acme.com", "dry_run": True} | body)
 
-    assert (response.status_code, response.get_json()) == (200, {"estimate": estimate})
+    stored, people, cost = (estimate[name] for name in ("stored", "people_max", "credits_max"))
+    summary = f"{stored} people shown free, at most {people} to find for at most {cost} credits"
+    assert (response.status_code, response.get_json()) == (200, {"estimate": estimate | {"summary": summary}})
     assert user.client.get("/api/ext/jobs", headers=user.headers).get_json()["jobs"] == []
 
 

@@ -18,7 +18,7 @@ from app.engine.contacts.emails import Email
 from app.engine.jobs import leases
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import LeaseLost
-from app.features.people_searches import work
+from app.features.people_searches import job_results, work
 from app.infra import clock
 from workers.execution import job_runner
 from workers.providers.base import ProviderField
@@ -369,3 +369,13 @@ def test_the_job_keeps_ids_and_no_personal_data(searches: Searches) -> None:
 
     assert "Ada" not in f"{job.result} {job.request} {job.trace}"
     assert job_runner.JOBS[Kind.PEOPLE_SEARCH] is work.people_search
+
+
+def test_a_search_whose_request_was_deleted_shows_nothing(searches: Searches) -> None:
+    searches.set_providers(one=people(ADA))
+    job = searches.search()
+
+    with searches.harness.database.reading() as session:
+        shown = job_results.show(session, job._replace(request={}, result=None), {})
+
+    assert shown is None
