@@ -23,16 +23,8 @@ def show(session: Session, job: StoredJob, prices: Mapping[str, int]) -> dict[st
     bought = {person["contact_id"]: person["credits"] for person in answer.get("people", ())}
     company = search_requests.company_of(session, search.criteria)
     people = shown_people.by_ids(session, job.workspace_id, list(bought), prices=prices)
-    stored = []
-    if company is not None:
-        stored = shown_people.stored(
-            session,
-            job.workspace_id,
-            company,
-            search.criteria,
-            limit=search.limit + len(bought),
-            prices=prices,
-        )
+    limit = search.limit + len(bought)
+    stored = shown_people.stored(session, job.workspace_id, search.criteria, limit=limit, prices=prices)
     others = [person for person in stored if person["contact_id"] not in bought]
     return {
         "company": company and representations.company_card(company),

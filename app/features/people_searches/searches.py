@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response
 
 from app.domain.kinds import Kind
@@ -61,16 +59,8 @@ def _quote(body: SearchBody, price: int) -> tuple[int, int]:
 def _count(body: SearchBody) -> int:
     """Return the number of stored people whom the search would show."""
     app, search = services(), body.search
+    criteria, limit, workspace_id = search.criteria, search.limit, caller().workspace_id
     with app.database.reading() as session:
-        company = search_requests.company_of(session, search.criteria)
-        if company is None:
-            return 0
-        rows: list[dict[str, Any]] = shown_people.stored(
-            session,
-            caller().workspace_id,
-            company,
-            search.criteria,
-            limit=search.limit,
-            prices=app.settings.prices,
+        return len(
+            shown_people.stored(session, workspace_id, criteria, limit=limit, prices=app.settings.prices)
         )
-        return len(rows)

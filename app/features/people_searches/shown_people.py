@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import Select, select
 
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.contacts import Contact
-from app.engine.contacts.stored_rows import StoredCompany
-from app.engine.lookups import company_people, contact_data, representations
+from app.engine.lookups import contact_data, people_search, representations
 from app.infra.database.session import Session
 
 
@@ -28,22 +27,19 @@ class _Person(NamedTuple):
     country: str | None
 
 
+SHOWN = (
+    *("contact_id", "full_name", "title", "seniority", "department", "linkedin_url", "location"),
+    *("available", "excluded"),
+)
 _COLUMNS = [getattr(Contact, name) for name in _Person._fields]
 
 
 def stored(
-    session: Session,
-    workspace_id: str,
-    company: StoredCompany,
-    criteria: PeopleCriteria,
-    *,
-    limit: int,
-    prices: Mapping[str, int],
+    session: Session, workspace_id: str, criteria: PeopleCriteria, *, limit: int, prices: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Return the stored people of the company who meet the criteria, most senior first; it is free."""
-    query = select(*_COLUMNS).where(Contact.company_id == company.id, *_conditions(criteria))
-    query = query.order_by(*company_people.ORDER).limit(limit)
-    return _shown(session, workspace_id, query, prices)
+    found = people_search.search(session, workspace_id, criteria, limit=limit, prices=prices)
+    return [{name: person[name] for name in SHOWN} for person in found.people]
 
 
 def by_ids(
@@ -55,23 +51,6 @@ def by_ids(
     query = select(*_COLUMNS).where(Contact.id.in_(contact_ids))
     rows = {row["contact_id"]: row for row in _shown(session, workspace_id, query, prices)}
     return [rows[contact_id] for contact_id in contact_ids if contact_id in rows]
-
-
-def _conditions(criteria: PeopleCriteria) -> list[ColumnElement[bool]]:
-    lists = {
-        Contact.seniority: criteria.seniorities,
-        Contact.department: criteria.departments,
-        Contact.country: criteria.countries,
-    }
-    conditions: list[ColumnElement[bool]] = [column.in_(values) for column, values in lists.items() if values]
-    if criteria.titles:
-        conditions.append(or_(*map(_has_words, criteria.titles)))
-    return conditions
-
-
-def _has_words(title: str) -> ColumnElement[bool]:
-    words = (func.lower(Contact.title).contains(word, autoescape=True) for word in title.split())
-    return and_(*words)
 
 
 def _shown(
