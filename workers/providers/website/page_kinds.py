@@ -1,0 +1,52 @@
+"""Which pages of a site may have people: by the words in their addresses and headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from urllib.parse import unquote, urlsplit
+
+from app.domain.normal.texts.text_folding import fold
+from app.domain.normal.texts.wordlists import entries
+
+KINDS = ("imprint", "team", "contact", "about", "press")
+"""The kinds of pages, those with the most people and addresses first."""
+
+_WORDS = {
+    head.removeprefix("kind "): frozenset(map(fold, items))
+    for head, items in entries("websites/page_words.txt")
+    if head.startswith("kind ")
+}
+_ENDING = re.compile(r"\.(?:html?|php|aspx?|jsp|cfm)$")
+_LANGUAGE = re.compile(r"[a-z]{2}(?: [a-z]{2})?")
+MAX_DEPTH = 4
+"""Segments of the path of a page about the company."""
+
+
+@lru_cache(maxsize=4096)
+def kind_of(url: str) -> str | None:
+    """Return the kind of a page by its address: imprint, team, contact, about or press; None for others."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return None
+    segments = [fold(unquote(_ENDING.sub("", part.lower()))) for part in path.split("/") if part]
+    if len(segments) > MAX_DEPTH:
+        return None
+    for kind in KINDS:
+        if segments and segments[-1] in _WORDS[kind]:
+            return kind
+    for kind in KINDS:
+        if any(segment in _WORDS[kind] for segment in segments[:-1]):
+            return kind
+    words = f" {segments[-1]} " if segments else ""
+    return next((kind for kind in KINDS if any(f" {word} " in words for word in _WORDS[kind])), None)
+
+
+def is_about_people(url: str, headings: Iterable[str]) -> bool:
+    """Return whether a page is about the people of the company, by its address, its title or its headings."""
+    if kind_of(url):
+        return True
+    texts = (part for text in headings for part in re.split(r"\s[|\u2013\u2014:-]\s|\s*\|\s*", text))
+    return any(fold(text) in words for text in texts for words in _WORDS.values())
