@@ -97,13 +97,15 @@ class WebhookClient:
             target = parse_target(url, self.networks)
         except InvalidValue as error:
             raise DeliveryError("refused") from error
-        backend = _PinnedBackend(self._resolve(target), deadline, MAX_RESPONSE_BYTES + (max_bytes or 0))
+        backend = PinnedBackend(
+            resolve(target, self.networks), deadline, MAX_RESPONSE_BYTES + (max_bytes or 0)
+        )
         try:
             with (
                 httpcore2.ConnectionPool(ssl_context(), network_backend=backend) as pool,
                 pool.stream(
                     method,
-                    _rebuild_url(target),
+                    rebuild_url(target),
                     content=body,
                     headers=[("User-Agent", USER_AGENT), *headers.items()],
                 ) as response,
@@ -120,30 +122,33 @@ class WebhookClient:
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise DeliveryError("connection") from error
 
-    def _resolve(self, target: WebhookTarget) -> str:
-        try:
-            entries = run_with_timeout(
-                RESOLVE_SECONDS,
-                lambda: socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM),
-            )
-        except TimeoutError as error:
-            raise DeliveryError("timeout") from error
-        except (OSError, UnicodeError) as error:
-            raise DeliveryError("unresolved") from error
-        addresses = [str(entry[4][0]) for entry in entries]
-        allowed = self._is_in_networks if target.scheme == "http" else self._is_allowed
-        if not addresses or not all(map(allowed, addresses)):
-            raise DeliveryError("refused")
-        return addresses[0]
 
-    def _is_allowed(self, address: str) -> bool:
-        return is_public(address) or self._is_in_networks(address)
+def resolve(target: WebhookTarget, networks: tuple[Network, ...] = ()) -> str:
+    """Return an address of the target's host, all of whose addresses are allowed.
 
-    def _is_in_networks(self, address: str) -> bool:
-        return is_within(address, self.networks)
+    Raises:
+        DeliveryError: an address is not allowed, or the name does not resolve.
+
+    """
+    try:
+        entries = run_with_timeout(
+            RESOLVE_SECONDS,
+            lambda: socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM),
+        )
+    except TimeoutError as error:
+        raise DeliveryError("timeout") from error
+    except (OSError, UnicodeError) as error:
+        raise DeliveryError("unresolved") from error
+    addresses = [str(entry[4][0]) for entry in entries]
+    is_plain = target.scheme == "http"
+    if not addresses or not all(
+        is_within(address, networks) or (not is_plain and is_public(address)) for address in addresses
+    ):
+        raise DeliveryError("refused")
+    return addresses[0]
 
 
-def _rebuild_url(target: WebhookTarget) -> httpcore2.URL:
+def rebuild_url(target: WebhookTarget) -> httpcore2.URL:
     """Build the URL from its parsed parts, so that no second parser finds another host in it."""
     return httpcore2.URL(
         scheme=target.scheme.encode(),
@@ -153,7 +158,7 @@ def _rebuild_url(target: WebhookTarget) -> httpcore2.URL:
     )
 
 
-class _PinnedBackend(httpcore2.NetworkBackend):
+class PinnedBackend(httpcore2.NetworkBackend):
     """A network backend that connects to one address, with a deadline and a limit on the bytes read."""
 
     def __init__(self, address: str, deadline: float, max_bytes: int) -> None:
