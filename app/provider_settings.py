@@ -12,6 +12,7 @@ from app.domain.regional_rules import EUROPEAN_UNION
 
 DEFAULT_ORDER = {
     "email": (
+        "website",
         "pattern",
         "hunter",
         "prospeo",
@@ -22,8 +23,17 @@ DEFAULT_ORDER = {
         "rocketreach",
         "fullenrich",
     ),
-    "phone": ("leadmagic", "pdl", "prospeo", "apollo", "dropcontact", "rocketreach", "fullenrich"),
-    "person": ("hunter", "prospeo", "pdl", "apollo", "dropcontact", "rocketreach"),
+    "phone": (
+        "website",
+        "leadmagic",
+        "pdl",
+        "prospeo",
+        "apollo",
+        "dropcontact",
+        "rocketreach",
+        "fullenrich",
+    ),
+    "person": ("website", "hunter", "prospeo", "pdl", "apollo", "dropcontact", "rocketreach"),
     "company": ("hunter", "prospeo", "pdl", "apollo", "rocketreach"),
     "people": ("rocketreach", "hunter", "prospeo", "pdl", "apollo"),
     "verification": ("mx", "reacher"),
@@ -35,12 +45,12 @@ The sandbox is not included; it is called only if a configured order names it.
 DEFAULT = "default"
 """The word that stands for DEFAULT_ORDER in a configured order, as in `default,sandbox`."""
 KEYLESS = frozenset({"pattern", "mx"})
-KEYS = {"reacher": "BASE_URL"}
+KEYS = {"reacher": "BASE_URL", "website": "CONTACT"}
 """The setting that enables a provider, if it is not its API key."""
 _REGIONAL = re.compile(r"PROVIDERS_(EMAIL|PHONE|PERSON|COMPANY|PEOPLE|VERIFICATION)_[A-Z]{2}")
 VARIABLE = re.compile(
     r"[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL|WEBHOOK_URL|RATE|CREDIT_PRICE|DAILY_BUDGET|MISS_DAYS)"
-    rf"|{_REGIONAL.pattern}"
+    rf"|WEBSITE_(?:CONTACT|DAYS)|{_REGIONAL.pattern}"
 )
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
 
@@ -55,7 +65,8 @@ class ProviderSettings:
 
     `webhook_url` is for vendors that require one; their results are polled nevertheless. `credit_price` is
     the price of one of its credits in the operator's currency, `daily_budget` the limit of its credits per
-    UTC day, `miss_days` the time for which its miss is valid.
+    UTC day, `miss_days` the time for which its miss is valid. `contact` is the operator's address or page for
+    the owners of the websites that are read, and `site_days` the days until one is read again.
     """
 
     api_key: str = field(default="", repr=False)
@@ -65,6 +76,8 @@ class ProviderSettings:
     credit_price: float | None = None
     daily_budget: float | None = None
     miss_days: float | None = None
+    contact: str = ""
+    site_days: float | None = None
 
 
 def access(variables: Mapping[str, str], provider: str) -> ProviderSettings:
@@ -78,6 +91,8 @@ def access(variables: Mapping[str, str], provider: str) -> ProviderSettings:
         credit_price=figure(variables, f"{prefix}_CREDIT_PRICE"),
         daily_budget=figure(variables, f"{prefix}_DAILY_BUDGET"),
         miss_days=figure(variables, f"{prefix}_MISS_DAYS"),
+        contact=variables.get(f"{prefix}_CONTACT", "").strip(),
+        site_days=figure(variables, f"{prefix}_DAYS"),
     )
 
 

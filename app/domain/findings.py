@@ -31,11 +31,15 @@ PERSON = "person"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of a value: the provider's or file's name, and when it was observed (not stored)."""
+    """The source of a value: the provider's or file's name, and when it was observed (not stored).
+
+    `url` is the public page where the value stands, if it was read from one.
+    """
 
     provider: str
     kind: SourceKind
     at: datetime
+    url: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,9 @@ from app.settings import Settings, SettingsError
 from cli.checks.findings import Finding, error, note, ok, warning
 from workers.providers import registry
 from workers.providers.sandbox import Sandbox
+from workers.providers.website.provider import Website
 
+WEBSITE_REMEDY = "set it to an address or a page of yours for the owners of websites, or remove website"
 SANDBOX_REMEDY = f"before real use, remove {Sandbox.name} from the PROVIDERS_* settings"
 
 
@@ -52,6 +54,14 @@ def provider_findings(settings: Settings) -> Iterator[Finding]:
         yield error("providers", str(fault), "see docs/providers.md; to test each key: flask providers check")
         return
     state = f"called for e-mails: {', '.join(names) or 'none'}"
+    if Website.name in settings.provider_names:
+        contact = settings.access(Website.name).contact
+        if contact:
+            yield ok("websites", f"read once in some days, with the contact {contact}")
+        else:
+            yield warning(
+                "websites", "in an order of providers, but WEBSITE_CONTACT is empty", WEBSITE_REMEDY
+            )
     if Sandbox.name in settings.provider_names:
         yield warning("providers", f"{state}; the sandbox invents people", SANDBOX_REMEDY)
     else:

@@ -39,7 +39,7 @@
  * @typedef {{field: "email"|"phone", type: string, masked: string, status: ValueStatus,
  *   last_verified_at: string|null, owned: boolean, credits: number}} MaskedValue
  */
-/** @typedef {{provider: string, kind: string, first_seen_at: string, last_seen_at: string}} Source */
+/** @typedef {{provider: string, kind: string, first_seen_at: string, last_seen_at: string, url?: string}} Source */
 /**
  * @typedef {{email: string, type: string, status: ValueStatus, status_reasons: string[], confidence: number|null,
  *   primary: boolean, verified_at: string|null, sources: Source[]}} Email

@@ -13,6 +13,7 @@ from functools import partial
 from app.domain.errors import JobExpired, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Queue
 from app.engine.accounts import sessions
+from app.engine.contacts import website_readings
 from app.engine.events import events
 from app.engine.jobs import idempotency, jobs, provider_calls, sweeper
 from app.engine.jobs.sweeper import StaleJob
@@ -34,6 +35,8 @@ from workers.jobs import audit, audit_log
 
 CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
+READING_RETENTION = timedelta(days=180)
+"""How long it is kept which pages of a website were read; those that are read again are kept longer."""
 FEATURES = work_parts()
 FULL_QUEUE = 200
 """Queue length above which no messages are republished."""
@@ -83,6 +86,7 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
+        partial(website_readings.purge_expired, before=now - READING_RETENTION),
         *(purge for part in FEATURES for purge in part.purges(settings, now)),
     )
     for purge in expired:

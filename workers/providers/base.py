@@ -19,6 +19,7 @@ from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPho
 from app.domain.kinds import TraceOutcome
 from app.domain.people_criteria import PeopleCriteria
 from app.domain.providers.rates import Rate
+from app.domain.providers.website_pages import PageState
 from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
 
@@ -72,6 +73,7 @@ class ProviderRequest:
     is the company. `country` is the person's likely ISO country or
     None, `attempt` the number of the job's attempt from 1, `max_age` the maximum age of a value, None for the
     default. `poll_token` is the token of an earlier `Pending`: the request then polls for its result.
+    `known_pages` are those of the company's website, for a provider that reads it.
     """
 
     field: ProviderField
@@ -83,6 +85,7 @@ class ProviderRequest:
     max_age: timedelta | None = None
     poll_token: str | None = None
     query: PeopleQuery | None = None
+    known_pages: tuple[PageState, ...] = ()
 
     @property
     def people(self) -> PeopleQuery:
@@ -107,7 +110,9 @@ class ProviderResponse:
 
     `people` are those that a search has found; `has_more` is whether there is another page of them.
 
-    `reason` says in one word of lower snake_case why there is no result, if the provider tells.
+    `reason` says in one word of lower snake_case why there is no result, if the provider tells. `patterns`
+    are what it tells of the company's addresses. `site_people` are all whom the company's website names, and
+    `pages` the pages of it; they are stored apart from the response, which is about the requested person.
     """
 
     outcome: TraceOutcome
@@ -120,6 +125,9 @@ class ProviderResponse:
     cost: float = 0
     retry_after: float | None = None
     reason: str | None = None
+    patterns: tuple[PatternStat, ...] = ()
+    site_people: tuple[FoundContact, ...] = ()
+    pages: tuple[PageState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +151,7 @@ class Terms:
     operator's currency, so that providers can be compared.
     `daily_budget` is the number of vendor credits it may cost per UTC day. A miss is valid for `miss_days`. A
     pending result is polled for at most `poll_timeout` seconds. `breaker` enables the circuit breaker.
+    `site_days` is the time for which a reading of a company's website is valid, None if it reads none.
     """
 
     rates: tuple[Rate, ...] = ()
@@ -152,6 +161,7 @@ class Terms:
     miss_days: float = 30.0
     poll_timeout: float = 600.0
     breaker: bool = True
+    site_days: float | None = None
 
     def price_of(self, request: ProviderRequest) -> float:
         """Return the vendor credits that the response to a request costs at most."""
@@ -160,8 +170,9 @@ class Terms:
 
     @property
     def is_free(self) -> bool:
-        """Return whether a call needs no admission: no rate limit, price, budget or circuit breaker."""
-        return not (self.rates or self.prices or self.breaker or self.daily_budget)
+        """Return whether a call needs no admission: no limit, price, circuit breaker, and no website."""
+        is_limited = self.rates or self.prices or self.breaker or self.daily_budget
+        return not is_limited and self.site_days is None
 
 
 FREE = Terms(miss_days=0, breaker=False)

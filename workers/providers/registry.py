@@ -21,8 +21,10 @@ from workers.providers.prospeo import Prospeo
 from workers.providers.reacher import Reacher
 from workers.providers.rocketreach import RocketReach
 from workers.providers.sandbox import Sandbox
+from workers.providers.website.provider import Website
 
 PROVIDERS: tuple[type[Provider], ...] = (
+    Website,
     Pattern,
     Sandbox,
     Hunter,

@@ -16,11 +16,15 @@ from functools import partial
 from cattrs.preconf.json import make_converter
 
 from app.domain.kinds import TraceOutcome
+from app.domain.lists.people_rows import ParsedPerson
+from app.engine.contacts import website_readings
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.contacts.website_readings import Turn
 from app.engine.jobs import leases, provider_calls
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.provider_calls import PENDING, CallKey, ProviderCall
+from app.engine.lists import ingest
 from app.engine.providers import provider_opt_outs, provider_throttles
 from app.infra import clock
 from app.infra.database import database_clock
@@ -31,6 +35,9 @@ from workers.execution.worker_services import WorkerServices
 from workers.providers import registry
 from workers.providers.base import Pending, Provider, ProviderField, ProviderRequest, ProviderResponse, Terms
 from workers.resolve.provider_call import POLL_SECONDS, CallRefused, CallResult, StartedCall
+
+SITE_SECONDS = 3.0
+"""The time after which a website that another job reads is tried again."""
 
 _json = make_converter()
 _MAX_DELAY = timedelta(seconds=sum(DATABASE_RETRY_DELAYS) + 1)
@@ -82,6 +89,8 @@ class DatabaseCallGateway:
         self, provider: Provider, started: StartedCall, reply: ProviderResponse, milliseconds: int
     ) -> CallResult:
         """Store the response and update the throttle; retry while the database is unavailable."""
+        persist(partial(self._store_site, provider, started.request, reply))
+        reply = replace(reply, site_people=(), pages=())
         return persist(partial(self._end, provider, started, reply, milliseconds))
 
     def _store_poll_token(
@@ -170,8 +179,10 @@ class DatabaseCallGateway:
         provider_throttles.lock(session, provider.name, now=database_clock.now())
         now = database_clock.value(session)
         # A pending call has been paid for, so it is polled whatever would refuse a new one.
-        if call is None and (refused := self._refusal(session, key, terms, request, now)):
-            return refused, 0.0
+        if call is None:
+            refused = self._refusal(session, key, terms, request, now)
+            if refused := refused or self._claim_site(session, terms, request, now):
+                return refused, 0.0
         permit = provider_throttles.admit(session, provider.name, terms.rates, breaker=terms.breaker, now=now)
         if permit.refused is not None:
             if call is not None:  # a rate limit does not abandon a pending call
@@ -180,7 +191,43 @@ class DatabaseCallGateway:
         if call is not None:
             return _resumed(call, request), permit.wait
         call_id = provider_calls.start(session, key, cost=terms.price_of(request), now=now)
+        if terms.site_days is not None:
+            pages = website_readings.pages_of(session, str(request.subject.company_domain))
+            request = replace(request, known_pages=pages)
         return StartedCall(request, now, call_id), permit.wait
+
+    def _claim_site(
+        self, session: Session, terms: Terms, request: ProviderRequest, now: datetime
+    ) -> CallRefused | Pending | None:
+        """Take the turn to read the company's website; return why not: it is being read, or was lately."""
+        if terms.site_days is None:
+            return None
+        days = terms.site_days
+        domain = str(request.subject.company_domain)
+        turn = website_readings.claim(session, domain, fresh_since=now - timedelta(days=days), now=now)
+        if turn is Turn.BUSY:
+            return Pending("", SITE_SECONDS)
+        return (
+            CallRefused(TraceOutcome.KNOWN_MISS) if turn is Turn.RECENT else None
+        )  # whom it named is stored
+
+    def _store_site(self, provider: Provider, request: ProviderRequest, reply: ProviderResponse) -> None:
+        """Store whom a website names, without the suppressed; the response is about one of them."""
+        if provider.terms.site_days is None:
+            return
+        with self.services.database.transaction() as session:
+            now = database_clock.value(session)
+            people = [ParsedPerson(person) for person in reply.site_people]
+            if people:
+                ingest.ingest_contacts(session, people, now=now)
+            website_readings.store(
+                session,
+                str(request.subject.company_domain),
+                reply.pages or request.known_pages,
+                reply.patterns,
+                reason=reply.reason,
+                now=now,
+            )
 
     def _renew(self, session: Session) -> None:
         lease = timedelta(seconds=self.services.settings.lease_seconds)

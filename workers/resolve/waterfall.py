@@ -112,9 +112,12 @@ def run(
     """
     state = _Run(request, gateway, verifiers)
     for provider in providers:
-        call = call_provider(provider, request, gateway)
+        call = call_provider(provider, state.request, gateway)
         if isinstance(call, Pending):
             return replace(state.result, waiting=call.after)
+        if call.reply.patterns:  # what the company's website taught is for the guesses after it
+            patterns = (*state.request.patterns, *call.reply.patterns)
+            state.request = replace(state.request, patterns=patterns)
         if (result := _judge(state, provider, call, good_enough)) is not None:
             return result
     return _without_sufficient_value(state)

@@ -69,7 +69,7 @@ class SourceRecord:
 def ranked(found: Found, ranking: tuple[str, ...]) -> Found:
     """Return the finding with a ranked source: `ranking` lists the providers, the most trusted first."""
     source = found.source
-    ranked_source = RankedSource(source.provider, source.kind, source.at, ranking)
+    ranked_source = RankedSource(source.provider, source.kind, source.at, ranking, url=source.url)
     if isinstance(found, FoundContact) and found.company is not None:
         return replace(found, source=ranked_source, company=ranked(found.company, ranking))
     return replace(found, source=ranked_source)

@@ -22,7 +22,13 @@ def initial_sources(source: Source) -> list[dict[str, str]]:
     """
     time = sortable(source.at)
     return [
-        {"provider": source.provider, "kind": source.kind.value, "first_seen_at": time, "last_seen_at": time}
+        {
+            "provider": source.provider,
+            "kind": source.kind.value,
+            "first_seen_at": time,
+            "last_seen_at": time,
+            **_place(source),
+        }
     ]
 
 
@@ -57,7 +63,13 @@ def _with_observation(sources: list[dict[str, str]], source: Source, time: str) 
         if (observation["provider"], observation["kind"]) == (source.provider, source.kind.value):
             is_known = True
             first, last = min(observation["first_seen_at"], time), max(observation["last_seen_at"], time)
-            merged.append({**observation, "first_seen_at": first, "last_seen_at": last})
+            place = _place(source) if time == last else {}
+            merged.append({**observation, "first_seen_at": first, "last_seen_at": last, **place})
         else:
             merged.append(observation)
     return merged if is_known else [*sources, *initial_sources(source)]
+
+
+def _place(source: Source) -> dict[str, str]:
+    """Return the page where the value stands; nothing for other sources, which are most."""
+    return {"url": source.url} if source.url else {}

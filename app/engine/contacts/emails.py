@@ -108,7 +108,7 @@ def as_found(row: StoredEmail) -> FoundEmail:
         email=row.email,
         type=row.type,
         status=EmailStatus(row.status),
-        source=Source(first["provider"], SourceKind(first["kind"]), row.last_seen_at),
+        source=Source(first["provider"], SourceKind(first["kind"]), row.last_seen_at, url=first.get("url")),
         reasons=tuple(row.status_reasons),
         confidence=row.confidence,
         verified_at=row.verified_at,

@@ -20,6 +20,7 @@ from app.domain.email_patterns.patterns import PatternStat
 from app.domain.normal.emails import email_kind
 from app.domain.normal.websites import parent_domains
 from app.engine.contacts.emails import LEARNED, Email
+from app.engine.contacts.website_readings import WebsiteForm
 from app.infra.database.session import Session
 
 PATTERN_SAMPLE = 1000
@@ -50,26 +51,32 @@ _ELSEWHERE = (
     .subquery()
 )
 _NEWEST = union_all(
-    select(literal("").label("domain"), _AT_DOMAIN.c.form), select(_ELSEWHERE.c.domain, _ELSEWHERE.c.form)
+    select(literal("").label("domain"), _AT_DOMAIN.c.form, literal(1).label("people")),
+    select(_ELSEWHERE.c.domain, _ELSEWHERE.c.form, literal(1)),
+    select(literal(""), WebsiteForm.form, WebsiteForm.people).where(
+        WebsiteForm.domain == bindparam("domain")
+    ),
 ).subquery()
+_PEOPLE = func.sum(_NEWEST.c.people)
 _FORMS = (
-    select(_NEWEST.c.domain, _NEWEST.c.form, func.count())
+    select(_NEWEST.c.domain, _NEWEST.c.form, _PEOPLE)
     .group_by(_NEWEST.c.domain, _NEWEST.c.form)
-    .order_by(func.count().desc(), _NEWEST.c.domain, _NEWEST.c.form)
+    .order_by(_PEOPLE.desc(), _NEWEST.c.domain, _NEWEST.c.form)
 )
 
 
 def pattern_counts(session: Session, domain: str | None, company_id: str | None = None) -> list[PatternStat]:
     """Return the patterns of valid work addresses, most common first.
 
-    They are the newest ones of the domain, and those that people of the company have at other domains.
+    They are the newest ones of the domain, those that people of the company have at other domains, and those
+    that the company's website shows.
     Guesses do not count, nor addresses at mail providers and at the domains of other companies: people keep
     them when they change the employer.
     """
     rows = session.execute(_FORMS, {"domain": domain or "", "company_id": company_id}).all()
     hosts = {host for host, _form, _count in rows if host}
     usable = hosts - _of_others(session, hosts, domain) | {""}
-    return [PatternStat(form, count, host) for host, form, count in rows if host in usable and form]
+    return [PatternStat(form, int(count), host) for host, form, count in rows if host in usable and form]
 
 
 def _of_others(session: Session, hosts: Collection[str], domain: str | None) -> set[str]:

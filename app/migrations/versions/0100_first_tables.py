@@ -899,6 +899,30 @@ def _create_providers() -> None:
     )
 
     op.create_table(
+        "website_readings",
+        sa.Column("domain", sa.String(), nullable=False),
+        sa.Column("read_at", TIME),
+        sa.Column("reading_until", TIME),
+        sa.Column("reason", sa.String()),
+        sa.Column("pages", JSON, nullable=False),
+        sa.PrimaryKeyConstraint("domain", name=op.f("pk_website_readings")),
+    )
+
+    op.create_table(
+        "website_forms",
+        sa.Column("domain", sa.String(), nullable=False),
+        sa.Column("form", sa.String(), nullable=False),
+        sa.Column("people", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("domain", "form", name=op.f("pk_website_forms")),
+        sa.ForeignKeyConstraint(
+            ["domain"],
+            ["website_readings.domain"],
+            name=op.f("fk_website_forms_domain"),
+            ondelete="CASCADE",
+        ),
+    )
+
+    op.create_table(
         "provider_opt_outs",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("provider", sa.String(), nullable=False),

@@ -80,6 +80,12 @@ class SourceSchema(ResponseSchema):
     )
     first_seen_at = fields.DateTime(metadata={"example": TIME})
     last_seen_at = fields.DateTime(metadata={"example": TIME})
+    url = fields.String(
+        metadata={
+            "description": "The public page where the value stands, if it was read from one.",
+            "example": "https://acme.com/team",
+        }
+    )
 
 
 class EmailSchema(ResponseSchema):

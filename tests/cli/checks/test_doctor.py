@@ -498,6 +498,18 @@ def test_provider_settings_are_checked(
     assert state in reported["state"]
 
 
+def test_websites_that_are_read_without_a_contact_are_a_warning(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROVIDERS_EMAIL", "website")
+    without = findings()
+    monkeypatch.setenv("WEBSITE_CONTACT", "ops@example.com")
+
+    assert without["websites"]["level"] == "warning"
+    assert "WEBSITE_CONTACT is empty" in without["websites"]["state"]
+    assert "websites" not in findings()
+
+
 @pytest.mark.release
 def test_flask_reads_the_env_file(checkout: Path, environment: Mapping[str, str]) -> None:
     (checkout / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))

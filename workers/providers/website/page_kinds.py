@@ -19,7 +19,6 @@ _WORDS = {
     if head.startswith("kind ")
 }
 _ENDING = re.compile(r"\.(?:html?|php|aspx?|jsp|cfm)$")
-_LANGUAGE = re.compile(r"[a-z]{2}(?: [a-z]{2})?")
 MAX_DEPTH = 4
 """Segments of the path of a page about the company."""
 
@@ -31,7 +30,7 @@ def kind_of(url: str) -> str | None:
         path = urlsplit(url).path
     except ValueError:
         return None
-    segments = [fold(unquote(_ENDING.sub("", part.lower()))) for part in path.split("/") if part]
+    segments = _segments(path)
     if len(segments) > MAX_DEPTH:
         return None
     for kind in KINDS:
@@ -44,9 +43,23 @@ def kind_of(url: str) -> str | None:
     return next((kind for kind in KINDS if any(f" {word} " in words for word in _WORDS[kind])), None)
 
 
+def names_nobody(url: str) -> bool:
+    """Return whether the address of a page can be kept: the home page's, or one that ends with a kind's word.
+
+    Other addresses may have the name of a person, as /team/ada-lovelace has.
+    """
+    parts = urlsplit(url)
+    last = _segments(parts.path)[-1:]
+    return not parts.query and all(any(part in _WORDS[kind] for kind in KINDS) for part in last)
+
+
 def is_about_people(url: str, headings: Iterable[str]) -> bool:
     """Return whether a page is about the people of the company, by its address, its title or its headings."""
     if kind_of(url):
         return True
     texts = (part for text in headings for part in re.split(r"\s[|\u2013\u2014:-]\s|\s*\|\s*", text))
     return any(fold(text) in words for text in texts for words in _WORDS.values())
+
+
+def _segments(path: str) -> list[str]:
+    return [fold(unquote(_ENDING.sub("", part.lower()))) for part in path.split("/") if part]

@@ -15,6 +15,7 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.names.name_keys import person_key
 from app.domain.normal.webhook_addresses import Network
 from app.domain.normal.websites import normal_website
+from app.domain.providers.website_pages import PageState
 from workers.mail.host_locks import HostBusy, HostLocks
 from workers.providers.website import page_choice, robots
 from workers.providers.website.fetching import MAX_URL_LENGTH, Fetcher, FetchError
@@ -37,17 +38,6 @@ _OF_HOST = frozenset({"no_such_host", "unreachable", "not_found"})
 """Failures of a host that may have another name."""
 _ENDS_READING = frozenset({"login_required", "rate_limited", "tarpit", "server_error"})
 """Failures of one page after which the site is left alone."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageState:
-    """A page as it was read: what tells whether it has changed, and why it was not read, if so."""
-
-    url: str
-    etag: str | None = None
-    last_modified: str | None = None
-    digest: str | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

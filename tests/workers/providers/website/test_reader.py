@@ -13,7 +13,8 @@ import pytest
 import web_sites
 from web_sites import Request, Sites
 
-from workers.providers.website.reader import PageState, WebsiteReader, WebsiteReading
+from app.domain.providers.website_pages import PageState
+from workers.providers.website.reader import WebsiteReader, WebsiteReading
 
 CARD = "<div><h3>Ada Lovelace</h3><p>CTO</p><a href='mailto:ada@acme.de'>Mail</a></div>"
 HOME = "<a href='/products'>Products</a><a href='/team'>Team</a><a href='/impressum'>Impressum</a>"
@@ -249,6 +250,7 @@ def test_what_is_for_other_robots_does_not_count(sites: Sites) -> None:
         ("deflate", zlib.compress(CARD.encode())[2:-4]),
         ("identity", CARD.encode()),
     ],
+    ids=["gzip", "zlib", "deflate", "identity"],
 )
 def test_compressed_pages_are_read(sites: Sites, encoding: str, body: bytes) -> None:
     sites.add("/", body, content_encoding=encoding)

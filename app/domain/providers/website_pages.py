@@ -1,0 +1,16 @@
+"""What is kept of a page of a company's website: what tells whether it has changed, and nobody's data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageState:
+    """A page as it was read: its validators (RFC 9110, 8.8), the digest of its content, or why it was not."""
+
+    url: str
+    etag: str | None = None
+    last_modified: str | None = None
+    digest: str | None = None
+    reason: str | None = None

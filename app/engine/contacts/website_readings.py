@@ -1,0 +1,104 @@
+"""The websites that were read, by company domain: when, which pages, and the e-mail patterns they showed.
+
+Nobody's data is kept here: the people whom a site names are contacts. All workers share the rows, so that a
+site is read by one of them at a time, and not again for some days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from typing import Any
+
+from sqlalchemy import ForeignKey, delete, select
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.domain.email_patterns.patterns import PatternStat
+from app.domain.providers.website_pages import PageState
+from app.infra.database.database_clock import Moment
+from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
+
+LEASE = timedelta(seconds=30)
+"""The time after which a reading that did not end is taken over: longer than any takes."""
+
+
+class WebsiteReading(Base):
+    """The last reading of a website; `pages` are those of it, `reading_until` is set during one."""
+
+    __tablename__ = "website_readings"
+
+    domain: Mapped[str] = mapped_column(primary_key=True)
+    read_at: Mapped[datetime | None]
+    reading_until: Mapped[datetime | None]
+    reason: Mapped[str | None]
+    pages: Mapped[list[Any]]
+
+
+class WebsiteForm(Base):
+    """How many people on a website have an address of a form, as in `Email.form`."""
+
+    __tablename__ = "website_forms"
+
+    domain: Mapped[str] = mapped_column(
+        ForeignKey("website_readings.domain", ondelete="CASCADE"), primary_key=True
+    )
+    form: Mapped[str] = mapped_column(primary_key=True)
+    people: Mapped[int]
+
+
+class Turn(Enum):
+    """Whether a site may be read now: it is the caller's turn, or it is being read, or it was lately."""
+
+    YOURS = auto()
+    BUSY = auto()
+    RECENT = auto()
+
+
+def claim(session: Session, domain: str, *, fresh_since: datetime, now: datetime) -> Turn:
+    """Take the turn to read a site, if nobody reads it and it was not read since then."""
+    new = insert(session, WebsiteReading).values(domain=domain, pages=[])
+    session.execute(new.on_conflict_do_nothing())
+    query = select(WebsiteReading).where(WebsiteReading.domain == domain).with_for_update()
+    row = session.scalars(query, execution_options={"populate_existing": True}).one()
+    if row.reading_until is not None and now < row.reading_until <= now + LEASE:
+        return Turn.BUSY
+    if row.read_at is not None and fresh_since <= row.read_at <= now:
+        return Turn.RECENT
+    row.reading_until = now + LEASE
+    return Turn.YOURS
+
+
+def pages_of(session: Session, domain: str) -> tuple[PageState, ...]:
+    """Return the pages of the last reading of a site."""
+    row = session.get(WebsiteReading, domain)
+    return tuple(PageState(**page) for page in row.pages) if row else ()
+
+
+def store(
+    session: Session,
+    domain: str,
+    pages: Sequence[PageState],
+    patterns: Sequence[PatternStat],
+    *,
+    reason: str | None,
+    now: datetime,
+) -> None:
+    """Store the end of a reading; patterns are only replaced if a page had people."""
+    row = session.get(WebsiteReading, domain)
+    if row is None:  # purged meanwhile
+        return
+    row.read_at, row.reading_until, row.reason = now, None, reason
+    row.pages = [asdict(page) for page in pages]
+    if patterns:
+        session.execute(delete(WebsiteForm).where(WebsiteForm.domain == domain))
+        session.add_all(WebsiteForm(domain=domain, form=stat.form, people=stat.count) for stat in patterns)
+
+
+def purge_expired(session: Session, *, before: Moment) -> None:
+    """Delete the readings that nobody has repeated since then, with their patterns."""
+    expired = select(WebsiteReading.domain).where(WebsiteReading.read_at < before)
+    session.execute(delete(WebsiteForm).where(WebsiteForm.domain.in_(expired)))
+    session.execute(delete(WebsiteReading).where(WebsiteReading.read_at < before))
