@@ -1,0 +1,1 @@
+"""What the provider `website` reads at public sites: `python -m benchmarks.website_people`."""
