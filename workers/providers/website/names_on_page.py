@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from app.domain.email_patterns.patterns import form_of
 from app.domain.errors import InvalidValue
-from app.domain.normal.companies.company_names import form_words
+from app.domain.normal.companies.legal_forms import is_form
 from app.domain.normal.emails import mailbox_name
 from app.domain.normal.names.latin_names import latin_name, script_of
 from app.domain.normal.names.name_keys import name_key, spellings
@@ -22,10 +22,12 @@ from app.domain.normal.texts.wordlists import entries, words
 MAX_NAME_LENGTH = 60
 MAX_TITLE_LENGTH = 120
 MAX_TITLE_WORDS = 14
+MAX_PLAIN_TITLE = 70
+MAX_PLAIN_WORDS = 8
 MAX_PEOPLE = 8
 """People of one label."""
-_MAX_NAME_WORDS = 5
-_LEAST = 3
+MAX_NAME_WORDS = 5
+LEAST = 3
 """Letters of a name that are told apart in an address."""
 
 
@@ -39,16 +41,18 @@ def _lists(file: str) -> dict[str, frozenset[str]]:
 _PAGE = _lists("websites/page_words.txt")
 _TITLES = _lists("websites/titles.txt")
 _NO_NAMES = words("websites/no_names.txt")
-_PARTICLES = words("names/particles.txt")
+PARTICLES = words("names/particles.txt")
 _HAN_SURNAMES = words("names/han_surnames.txt")
 _ENDINGS = tuple(sorted(_TITLES["ending"]))
 _LABELS = _PAGE["label"]
+_KINDS = frozenset().union(*(items for head, items in _PAGE.items() if head.startswith("kind ")))
 _STRANGERS = re.compile(
     rf"\b(?:{'|'.join(sorted(map(re.escape, _PAGE['stranger']), key=len, reverse=True))})\b"
 )
 _WORD = re.compile(r"[^\W\d_][^\W\d_'\u2019.-]*(?:[.'\u2019-]+[^\W\d_]+)*\.?")
 _KANJI, _KANA = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff", "\u3041-\u30ff"
 _HAN = re.compile(f"[{_KANJI}]{{1,3}}[ \u3000]?[{_KANJI}{_KANA}]{{1,4}}")
+_NUMBER = re.compile(r"\d(?!\.\s)")
 _SENTENCE = re.compile(r"[.!?]\s+\S|[!?;]")
 _BETWEEN = re.compile(
     r"\s+[\u2013\u2014|\u2022\u00b7:/-]+\s+|\s*[:|\u2022]\s+|,\s+|\s*[(\[]|[)\]]\s*|\uff1a|\u3000"
@@ -94,20 +98,20 @@ def name_of(text: str) -> PersonName | None:
 
 def _is_name(name: PersonName) -> bool:
     parts = name.full.replace("(", " ").replace(")", " ").replace('"', " ").split()
-    if not 1 < len(parts) <= _MAX_NAME_WORDS or is_initials(name.last):
+    if not 1 < len(parts) <= MAX_NAME_WORDS or is_initials(name.last):
         return False
     for part in parts:
         if not _WORD.fullmatch(part.strip(",")):
             return False
         key = fold(part)
-        if key in _PARTICLES:
+        if key in PARTICLES:
             continue
         if not part[0].isupper() or key in _NO_NAMES or not _NO_NAMES.isdisjoint(key.split()):
             return False
         is_family = part == parts[-1] and key in _TITLES["surname"]
         if key in _TITLES["word"] and not is_family:
             return False
-    return len(parts[-1]) > _LEAST or not form_words(name.full)
+    return parts[0][0].isupper() and not is_form(fold(parts[-1]))
 
 
 def han_name_of(text: str) -> PersonName | None:
@@ -127,7 +131,28 @@ def is_title(text: str) -> bool:
     parts = fold(text).split()
     if not 0 < len(parts) <= MAX_TITLE_WORDS or not _TITLES["other"].isdisjoint(parts):
         return False
-    return any(part in _TITLES["word"] or part.endswith(_ENDINGS) for part in parts)
+    known = [part in _TITLES["word"] or part.endswith(_ENDINGS) for part in parts]
+    return any(known) and (known[0] or known[-1] or _TITLES["offer"].isdisjoint(parts))
+
+
+def may_be_title(text: str) -> bool:
+    """Return whether a text between a name and the person's address may be a title that is in no list."""
+    if not 0 < len(text) <= MAX_PLAIN_TITLE or not text[0].isalpha() or text[0].islower():
+        return False
+    if (
+        any(sign in text for sign in "@:?!|\u00b7\u2022\u2026\u201c\u201e")
+        or _SENTENCE.search(text)
+        or _NUMBER.search(text)
+    ):
+        return False
+    parts = fold(text).split()
+    is_short = 0 < len(parts) <= MAX_PLAIN_WORDS
+    return (
+        is_short
+        and _TITLES["other"].isdisjoint(parts)
+        and fold(text) not in _KINDS
+        and not any(map(name_of, _BETWEEN.split(text)))
+    )
 
 
 def is_label(text: str) -> bool:
@@ -153,6 +178,7 @@ def people_in(text: str) -> list[NamedPerson]:
     if found := _labelled(text):
         return found
     parts = [part.strip() for part in _BETWEEN.split(text) if part and part.strip() and "@" not in part]
+    parts = [part for part in parts if fold(part) not in _PAGE["field"]]
     for position, part in enumerate(parts[:2] if len(parts) > 1 else ()):
         name = name_of(part)
         others = [other for index, other in enumerate(parts) if index != position]
@@ -170,6 +196,26 @@ def named_after_label(text: str, label: str) -> list[NamedPerson]:
     return (
         [NamedPerson(name, title, is_labelled=True) for name in found if name] if found and found[0] else []
     )
+
+
+def _ends_with_a_part(local: str, family: str) -> bool:
+    """Return whether a login ends with the beginning of a family name, as cacardwe of Cardwell."""
+    return any(local.endswith(family[:size]) for size in range(LEAST + 1, len(family)))
+
+
+def is_given_name(email: str, name: PersonName) -> bool:
+    """Return whether an address is the given names alone, or a nickname."""
+    local = name_key(mailbox_name(email.rpartition("@")[0])).replace(" ", "")
+    words = name_key(name.full.removesuffix(name.last)).split()
+    givens = {spelled.replace(" ", "") for spelled in spellings(name.first)} | given_names(name.first)
+    return len(local) >= LEAST and local in givens | {*words, "".join(words)}
+
+
+def is_written_out(email: str, name: PersonName) -> bool:
+    """Return whether an address has the given and the family name, one of them perhaps as an initial."""
+    local = mailbox_name(email.rpartition("@")[0])
+    form = form_of(email, name) if len(local) > LEAST else None
+    return form is not None and "{f" in form and "{l" in form
 
 
 def _labelled(text: str) -> list[NamedPerson]:
@@ -201,11 +247,13 @@ def agrees(email: str, name: PersonName) -> bool:
     families = {
         part for spelled in spellings(name.last) for part in (spelled.replace(" ", ""), *spelled.split())
     }
-    if any(len(family) > _LEAST and family in local for family in families - _PARTICLES):
+    if any(len(family) > LEAST and family in local for family in families - PARTICLES):
+        return True
+    if local[:1] in starts and any(_ends_with_a_part(local, family) for family in families - PARTICLES):
         return True
     givens = {spelled.partition(" ")[0] for spelled in spellings(name.first)} | given_names(name.first)
     initial = name_key(name.last)[:1]
-    return any(
-        len(given) >= _LEAST and local.startswith(given) and local[len(given) :] in {"", initial}
+    return is_given_name(email, name) or any(
+        len(given) >= LEAST and local.startswith(given) and local[len(given) :] in {"", initial}
         for given in givens
     )

@@ -27,6 +27,8 @@ _INLINE = frozenset({
 _PLAIN = frozenset({"wbr", "abbr", "bdi", "nobr", "sup", "sub", "font", "img"})
 """Elements inside of words and names, which do not part a line."""
 _BOUNDS = frozenset({"html", "body", "main", "header", "footer", "nav", "form", "table", "tbody"})
+_PLACEHOLDER = re.compile(r"\[email\s+protected\]")
+"""What Cloudflare shows instead of an address."""
 _SPACES = re.compile(r"\s+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
@@ -70,6 +72,11 @@ class Line:
             is_tight = text[-1:].isalnum() and run[:1].isupper()
             text += f" | {run}" if is_tight else run
         return _clean(text)
+
+    @property
+    def spaced(self) -> str:
+        """Return the whole line, with a space between its parts, as in E-mail ada@acme.de."""
+        return _clean(" ".join(self.runs))
 
     @property
     def parts(self) -> list[str]:
@@ -165,6 +172,7 @@ class _Reader:
         return self._line
 
     def _add(self, text: str, container: int, *, is_heading: bool) -> None:
+        text = _PLACEHOLDER.sub(" ", text)
         if self._line is None and not text.strip():
             return
         line = self._current(container, is_heading=is_heading)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -25,15 +25,19 @@ from app.domain.normal.places.countries import country_of
 from app.domain.normal.profiles.profiles import normal_profile_url
 from app.domain.normal.texts.text_folding import fold
 from app.domain.normal.websites import normal_website
-from workers.providers.website import addresses, markup, page_kinds, structured_people
+from workers.providers.website import addresses, markup, page_kinds, structured_people, written_names
 from workers.providers.website.names_on_page import (
     MAX_TITLE_LENGTH,
     NamedPerson,
     agrees,
     employer_in,
+    is_given_name,
     is_label,
     is_of_strangers,
     is_title,
+    is_written_out,
+    may_be_title,
+    name_of,
     named_after_label,
     people_in,
 )
@@ -46,9 +50,12 @@ MAX_CARD_LINES = 40
 MAX_RUN_LINES = 8
 """Lines after a name that are read where people have no element of their own."""
 MAX_TITLE_DISTANCE = 3
+MAX_PLACES = 3
+"""Places of one address that are looked at."""
 
 _PHONE = re.compile(r"\+?\(?[0-9][0-9 ().\u00a0\u2011/-]{6,24}[0-9]")
 _FAX = re.compile(r"\b(?:fax|telefax|telefaks|faks|f)\b\.?\s*:?", re.IGNORECASE)
+_VALUE = re.compile(r"\s(?:[+(]?\d[\d ().\u00a0/-]{5}|\S+@)")
 _NO_INDEX = frozenset({"noindex", "none", "noai"})
 _BOTS = frozenset({"robots", "contact-lookup"})
 _REGION = re.compile(r"[a-z]{2}[-_]([A-Za-z]{2})")
@@ -134,16 +141,40 @@ class _PageReader:
         cards = [self._card(index, person) for index, found in self.named.items() for person in found]
         candidates = [self._candidate(card) for card in cards[:MAX_PEOPLE]]
         names = [card.person.name for card in cards[:MAX_PEOPLE]]
-        taken = Counter(found.email for found in candidates if found and found.email)
+        owned = {(found.email, person_key(found.name.full)) for found in candidates if found and found.email}
+        taken = Counter(email for email, _ in owned)
+        owns = {key: email for email, key in owned}
         phones = Counter(found.phone for found in candidates if found and found.phone)
         checked: list[structured_people.Candidate] = []
         for candidate in filter(None, candidates):
-            is_own = taken[candidate.email or ""] == 1 and not _is_of_another(candidate, names)
-            email = candidate.email if is_own else None
+            address = candidate.email
+            rivals = [name for name in names if owns.get(person_key(name.full), address) == address]
+            is_own = taken[address or ""] == 1 and not _is_of_another(candidate, rivals)
+            email = address if is_own else None
             phone = candidate.phone if candidate.phone and phones[candidate.phone] == 1 else None
             if email or (may_have_people and (candidate.title or candidate.is_labelled)):
                 checked.append(replace(candidate, email=email, phone=phone))
-        return checked
+        paired = {candidate.email for candidate in checked if candidate.email}
+        return [*checked, *self._owners(paired)]
+
+    def _owners(self, paired: Container[str]) -> Iterator[structured_people.Candidate]:
+        """Yield the people from whose names the other addresses are written out."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for index, line in enumerate(self.lines.lines):
+            if not self.lines.containers[line.container].is_aside:
+                for address in self._personal(line):
+                    places[address].append(index)
+        others = {index for found in places.values() for index in found}
+        for address in [address for address in places if address not in paired][:MAX_PEOPLE]:
+            near = places[address][:MAX_PLACES]
+            owners = (
+                written_names.owner(self.lines, index, address, others, is_alone=len(places) == 1)
+                for index in near
+            )
+            if person := next(filter(None, owners), None):
+                yield structured_people.Candidate(
+                    name=person.name, title=person.title, email=address, is_labelled=True
+                )
 
     def role_addresses(self) -> list[str]:
         """Return the addresses of roles, such as info@, at the company's domain."""
@@ -158,7 +189,7 @@ class _PageReader:
                 continue
             text = line.text
             found = named_after_label(text, label) if label_line == index - 1 else []
-            found = found or _named(line)
+            found = found or _named(line) or self._named_in_two(index)
             is_own = (
                 text.endswith((":", "\uff1a")) or index - 1 not in self.named
             )  # else the title of that name
@@ -169,6 +200,16 @@ class _PageReader:
             self.named[index] = found
             for container in self.lines.ancestors(line.container):
                 self.names_in[container].update(person_key(person.name.full) for person in found)
+
+    def _named_in_two(self, index: int) -> list[NamedPerson]:
+        """Return the person whose given and family name are two lines of one heading."""
+        above, line = self.lines.lines[index - 1] if index else None, self.lines.lines[index]
+        if above is None or not line.is_heading or above.container != line.container:
+            return []
+        if " " in above.text or " " in line.text:
+            return []
+        name = name_of(f"{above.text} {line.text}")
+        return [NamedPerson(name)] if name else []
 
     def _is_of_strangers(self, index: int, before: int) -> bool:
         """Return whether a line, or one of some before it, is about people who are not the company's."""
@@ -221,14 +262,21 @@ class _PageReader:
     def _candidate(self, card: _Card) -> structured_people.Candidate | None:
         lines = [self.lines.lines[index] for index in card.lines]
         person = card.person
+        personal = {address for line in lines for address in self._personal(line)}
+        agreeing = [address for address in personal if agrees(address, person.name)]
+        email = agreeing[0] if len(agreeing) == 1 else None
         title = person.title or self._title(card)
-        if not title and not person.is_labelled:
+        if email and not title and not person.is_labelled:
+            title = self._plain_title(card)
+            is_listed = "," in self.lines.lines[card.name_line].text
+            if not is_written_out(email, person.name) and (
+                not title or is_listed or not is_given_name(email, person.name)
+            ):
+                return None
+        if not (title or person.is_labelled or email):
             return None
         if title and self._is_elsewhere(title):
             return None
-        emails = {address for line in lines for address in self._own(line)}
-        personal = [address for address in emails if "role" not in email_reasons(address)]
-        email = personal[0] if len(personal) == 1 and agrees(personal[0], person.name) else None
         is_alone = len(self.named[card.name_line]) == 1
         numbers = self._numbers(lines) if is_alone else set()
         profiles = {profile for line in lines for profile in _profiles(line)} if is_alone else set()
@@ -246,10 +294,17 @@ class _PageReader:
         after = range(card.name_line, min(card.name_line + MAX_TITLE_DISTANCE + 1, card.lines.stop))
         before = [card.name_line - 1] if card.is_element and card.name_line > card.lines.start else []
         own = [part for part in self.lines.lines[card.name_line].parts if not people_in(part)]
-        texts = [*own, *(self.lines.lines[index].text for index in [*after[1:], *before])]
+        texts = [*own, *(_without_values(self.lines.lines[index].text) for index in [*after[1:], *before])]
         return next(
             (text.strip(" ,|\u2013-") for text in texts if is_title(text) and not people_in(text)), None
         )
+
+    def _plain_title(self, card: _Card) -> str | None:
+        """Return the line below a name, or else above it, if it may be a title that is in no list."""
+        below, above = card.name_line + 1, card.name_line - 1
+        near = [index for index in (below, above) if index in card.lines]
+        texts = (self.lines.lines[index].text for index in near)
+        return next((text.strip(" ,|\u2013-") for text in texts if may_be_title(text)), None)
 
     def _is_elsewhere(self, title: str) -> bool:
         """Return whether a title names another employer than the site's company."""
@@ -258,12 +313,21 @@ class _PageReader:
         return employer is not None and label not in fold(employer).replace(" ", "")
 
     def _own(self, line: Line) -> list[str]:
-        found = [address for href in line.hrefs for address in addresses.in_link(href)]
-        found += [
-            address for code in line.shielded for address in addresses.in_text(addresses.unshielded(code))
-        ]
-        found += addresses.in_text(line.text)
+        """Return the addresses at the company's domain; what is shown counts if a link says another one."""
+        links = [href for href in line.hrefs if href[:7].lower() == "mailto:"]
+        shown = addresses.in_text(line.spaced) or addresses.in_text(line.text)
+        found = list(shown)
+        if len(shown) < max(len(links), 1):
+            found += [address for href in line.hrefs for address in addresses.in_link(href)]
+        shielded = (addresses.in_text(addresses.unshielded(code)) for code in line.shielded)
+        found += [address for one in shielded for address in one]
         return [address for address in dict.fromkeys(found) if addresses.is_at(address, self.domain)]
+
+    def _personal(self, line: Line) -> list[str]:
+        """Return the addresses that may be a person's: of no role, and not named after the company."""
+        label = self.domain.partition(".")[0].replace("-", "")
+        found = [address for address in self._own(line) if "role" not in email_reasons(address)]
+        return [address for address in found if fold(address.partition("@")[0]).replace(" ", "") != label]
 
     def _numbers(self, lines: Iterable[Line]) -> set[str]:
         found = set()
@@ -287,6 +351,12 @@ def _named(line: Line) -> list[NamedPerson]:
         return []
     named = [person for part in parts for person in people_in(part)]
     return named if len(named) == 1 else []
+
+
+def _without_values(text: str) -> str:
+    """Return a text up to a number or an address: Director. (580) 774-0100 ada@acme.com."""
+    value = _VALUE.search(text)
+    return text[: value.start()].strip(" .,|\u2013-") if value else text
 
 
 def _is_of_another(candidate: structured_people.Candidate, names: Iterable[PersonName]) -> bool:

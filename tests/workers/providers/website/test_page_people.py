@@ -56,6 +56,8 @@ def hostile() -> Iterator[bytes]:
         "<div>", "<b>", "<p>", "<li>", "<svg><option>", "<!--", "<!-- -->", "<script>", "<table>", "<h1>",
         "<a href=x>", "<x y='", "<p><b id=1>", "<", "</", "&amp;", "a at ", "( at ) ", "1 ", " ", "\0", "[",
         "a.", "a:", "ada@acme.de ", "Ada Lovelace ", "CEO: ", "Ada, ", "<p>Ada Lovelace</p><p>CTO</p>",
+        "Ada Lovelace Byron King ada.lovelace@acme.de ", "<p>Ada Lovelace Byron Ada<p>king.ada@acme.de",
+        "Ada\u00a0+49 30 (9) ",
     ):  # fmt: skip
         yield (text * (1_000_000 // len(text))).encode()
     yield b"<script type='application/ld+json'>" + b"[" * 200_000 + b"</script>"
