@@ -42,6 +42,7 @@ class Website:
         {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON}
     )
     guesses: ClassVar[bool] = False
+    takes_member_ids: ClassVar[bool] = False
 
     def __init__(self, access: ProviderSettings) -> None:
         self._contact = access.contact
