@@ -13,9 +13,7 @@ from flask import current_app
 from app.engine import database
 from app.engine.accounts.authentication import Authenticator
 from app.engine.accounts.sessions import SessionLifetime
-from app.engine.jobs import shown_results
 from app.engine.jobs.job_snapshots import JobReader
-from app.engine.jobs.shown_results import Show
 from app.engine.jobs.submitter import JobSubmitter
 from app.engine.lookups import lookup_parts
 from app.engine.lookups.lookups import Lookups
@@ -41,7 +39,6 @@ class AppServices:
     """The settings and service objects that `create_app` builds the application from.
 
     `own_records` find what a workspace has of people in its own systems, by the names of the sources.
-    `results` show the results of those kinds of jobs that are shown as of now.
     """
 
     settings: Settings
@@ -51,7 +48,6 @@ class AppServices:
     database: Database
     lookups: Lookups
     own_records: Mapping[str, Find]
-    results: Mapping[str, Show]
     job_reader: JobReader
     submitter: JobSubmitter
     publisher: JobPublisher
@@ -79,7 +75,6 @@ class AppServices:
             database=opened,
             lookups=Lookups(opened, settings.prices, bulkhead.db_slot, lookup_parts.load_all(settings)),
             own_records=own_records.load_all(settings),
-            results=shown_results.load_all(),
             job_reader=JobReader(opened),
             submitter=JobSubmitter(opened, publisher, settings, partial(bulkhead.db_slot, to_write=True)),
             publisher=publisher,

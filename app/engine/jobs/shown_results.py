@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 from app import feature_registry
@@ -25,7 +26,8 @@ class ResultPart:
     show: Show
 
 
-def load_all() -> dict[str, Show]:
+@cache
+def by_kind() -> dict[str, Show]:
     """Return the functions of all features by the kind of job."""
     parts = (module.RESULTS for module in feature_registry.parts("job_results"))
     return {part.kind: part.show for part in parts}

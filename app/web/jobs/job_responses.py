@@ -8,7 +8,7 @@ from flask import Response
 
 from app.domain.kinds import KINDS, Kind, Outcome
 from app.engine.contacts import hidden_values
-from app.engine.jobs import jobs
+from app.engine.jobs import jobs, shown_results
 from app.engine.jobs.job_snapshots import JobSnapshot
 from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.shown_results import Show
@@ -82,7 +82,7 @@ def _job(snapshot: JobSnapshot) -> dict[str, Any]:
 
 
 def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
-    if (show := services().results.get(snapshot.job.kind)) is not None:
+    if (show := shown_results.by_kind().get(snapshot.job.kind)) is not None:
         return _with_reference(snapshot, _shown_now(snapshot.job, show))
     result = hidden_values.without(snapshot.job.result, snapshot.hidden)
     if result is None or jobs.EXCLUDED in result:
