@@ -33,6 +33,7 @@ FEATURES = (
     "limits",
     "lists",
     "page_rules",
+    "people",
     "people_searches",
     "privacy_requests",
     "providers",

@@ -42,7 +42,7 @@ class Api:
     base_url: str
     token: str = field(repr=False)
 
-    async def get(self, path: str, params: dict[str, str] | None = None, **headers: str) -> ApiResponse:
+    async def get(self, path: str, params: dict[str, Any] | None = None, **headers: str) -> ApiResponse:
         """Return the response to a GET request; `post` has the errors."""
         return await self._send(httpx2.Request("GET", self.base_url + path, params=params, headers=headers))
 

@@ -229,6 +229,41 @@ class Tools:
         api = self.calls.api(context)
         return answers.of_estimate(await api.post(SEARCH, {**body, "dry_run": True}), await _balance(api))
 
+    async def search_stored_people(  # noqa: PLR0913, PLR0917 -- the protocol passes arguments by name
+        self,
+        context: Context,
+        titles: list[str] | None = None,
+        seniorities: list[str] | None = None,
+        departments: list[str] | None = None,
+        industries: list[str] | None = None,
+        headcounts: list[str] | None = None,
+        countries: list[str] | None = None,
+        company_website: Website | None = None,
+        limit: Annotated[int, Field(ge=1, le=100)] = 25,
+        cursor: Annotated[str | None, Field(description="next_cursor of the previous page.")] = None,
+    ) -> Answer:
+        """Search the stored people by criteria, most senior first, with contact data masked. Free.
+
+        A person meets every criterion, each by any of its values: `titles` such as VP Sales, `seniorities`
+        such as vp, `departments` such as sales, `headcounts` such as 51-200, `countries` such as DE. At most
+        1,000 people are found; if `at_least` is true, add criteria. Pass `contact_id` of a person to
+        reveal_email or reveal_phone.
+        """
+        query = {
+            "title": titles,
+            "seniority": seniorities,
+            "department": departments,
+            "industry": industries,
+            "headcount": headcounts,
+            "country": countries,
+            "company_domain": company_website,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        api = self.calls.api(context)
+        response = await api.get("/api/people", _set(query))
+        return answers.of_free_call(response, await _balance(api))
+
     async def job(self, job_id: str, context: Context) -> Answer:
         """Wait for a job that another tool returned unfinished, and return its result. Free.
 

@@ -222,6 +222,19 @@ def test_the_summary_says_that_everybody_was_skipped(httpserver: HTTPServer) -> 
     assert result["summary"].startswith("Everybody was skipped: the workspace has them already. It was free.")
 
 
+def test_a_search_for_stored_people_repeats_the_parameters_of_the_api(httpserver: HTTPServer) -> None:
+    query = "title=VP+Sales&title=CTO&country=DE&company_domain=acme.example&limit=25"
+    httpserver.expect_request("/api/people", query_string=query).respond_with_json({"people": [], "total": 0})
+    httpserver.expect_request("/api/ext/session").respond_with_json({"credits": {"balance": 9}})
+    criteria = {"titles": ["VP Sales", "CTO"], "countries": ["DE"], "company_website": "acme.example"}
+
+    result = call(httpserver, "search_stored_people", criteria)
+
+    assert result.structured_content is not None
+    assert result.structured_content["cost"] == {"charged": 0, "balance": 9, "reserved": 0}
+    assert result.structured_content["answer"] == {"people": [], "total": 0}
+
+
 def test_a_call_that_gets_no_response_in_time_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "TIMEOUT", httpx2.Timeout(0.1))
     monkeypatch.setattr(api, "RETRY_DELAYS", (0.0, 0.01))

@@ -25,6 +25,14 @@ def columns_of(table: FromClause) -> list[ColumnElement[Any]]:
     return [table.c[name] for name in COLUMNS]
 
 
+def is_named(table: FromClause) -> ColumnElement[bool]:
+    """Return the condition that providers or imports named the person.
+
+    A person without a name may be known only because a workspace asked for it.
+    """
+    return table.c.full_name.is_not(None)
+
+
 def of_person(table: FromClause, criteria: PeopleCriteria) -> Conditions:
     """Return the conditions for the title, the seniority, the department and the country of a person."""
     titles = [and_(*(_has_word(table, word) for word in words)) for words in titles_of(criteria)]

@@ -76,6 +76,7 @@ def _scan(session: Session, criteria: PeopleCriteria) -> tuple[Sequence[Sequence
     """Return people as `people_index.find` does, without an index."""
     table = Contact.__table__
     conditions = [
+        people_conditions.is_named(table),
         *people_conditions.of_person(table, criteria),
         *people_conditions.at_company(table, criteria),
     ]

@@ -112,6 +112,7 @@ def _sampled(  # only on PostgreSQL
     share = 0.5 ** ceil(log2(stored / MAX_READ))
     sample = tablesample(_CONTACTS, func.system(100 * share), seed=literal(1))
     conditions = [
+        people_conditions.is_named(sample),
         *people_conditions.of_person(sample, criteria),
         *people_conditions.at_company(sample, criteria),
     ]
@@ -141,7 +142,8 @@ def _read(  # only on PostgreSQL
     # The planner is not told the limit: for few people, it would read the table from its beginning.
     hidden = select(literal(MAX_READ + 1)).scalar_subquery()
     columns = [*columns_of(_CONTACTS), _CONTACTS.c.title_terms, func.row_number().over().label("number")]
-    read = select(*columns).where(*first).limit(hidden).subquery("read")
+    is_named = people_conditions.is_named(_CONTACTS)
+    read = select(*columns).where(is_named, *first).limit(hidden).subquery("read")
     is_beyond = read.c.number > MAX_READ
     query = select(*columns_of(read), is_beyond.label("is_beyond"))
     met = or_(and_(true(), *then(read)), is_beyond)

@@ -94,7 +94,7 @@ def search(
     data = contact_data.load(session, workspace_id, list(people.values()))
     hidden = {id_ for id_, person in people.items() if data.is_suppressed(person)}
     hidden |= {one.id for one in (*page, *checked)} - people.keys()
-    counted = [one for one in found if one.id not in hidden]
+    counted = [one for one in found if one.id not in hidden] if checked else found
     return StoredPeople(
         people=[_public(rows[one.id], people[one.id], data, prices) for one in page if one.id not in hidden],
         total=len(counted),

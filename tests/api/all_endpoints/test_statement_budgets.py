@@ -295,6 +295,8 @@ REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
         Cost(14 if POSTGRES else 15, 1),
     ),
     ("GET", "/api/lists", None, Cost(2, 0)),
+    # The token, who is found, their companies, whether anybody is suppressed, the page, its values and lists.
+    ("GET", "/api/people?limit=1", None, Cost(10 if POSTGRES else 9, 0)),
     ("GET", "/api/jobs", None, Cost(2, 0)),
     ("GET", "/api/sessions", None, Cost(2, 0)),
     ("DELETE", "/api/sessions", None, Cost(2, 1)),

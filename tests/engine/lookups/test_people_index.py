@@ -32,7 +32,7 @@ def many_people(session: Session, count: int = 60) -> None:
         a_contact(
             session,
             companies[number % 3],
-            None,
+            "Ada Lovelace",
             title="Head of Sales" if is_head else "Clerk",
             seniority="head" if is_head else "entry",
             department="sales",

@@ -142,6 +142,14 @@ def test_a_person_without_a_company_is_found(session: Session, workspace_id: str
     assert person["company"] is None
 
 
+def test_a_person_without_a_name_is_not_found(session: Session, workspace_id: str) -> None:
+    a_contact(session, a_company(session), None)
+
+    found = find(session, workspace_id)
+
+    assert (found.people, found.total) == ([], 0)
+
+
 def test_pages_follow_one_another_until_the_last(session: Session, workspace_id: str) -> None:
     a_team(session)
 
@@ -215,6 +223,7 @@ def test_suppressed_people_beyond_the_checked_ones_are_not_listed(
     second = find(session, workspace_id, limit=2, cursor=first.next_cursor)
 
     assert (names(first), names(second)) == (["Ada Lovelace"], ["Jean Bartik", "Kay Antonelli"])
+    assert (first.total, second.total) == (5, 5)
 
 
 def test_an_excluded_person_is_marked_and_nothing_is_available(session: Session, workspace_id: str) -> None:

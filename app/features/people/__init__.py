@@ -1,0 +1,1 @@
+"""The search for stored people by title, seniority, department, company and country."""

@@ -1,0 +1,30 @@
+"""Searches stored people for the caller's workspace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.domain.errors import FieldError, InvalidValue, ValidationFailed
+from app.domain.people_criteria import PeopleCriteria
+from app.engine.lookups import people_search
+from app.engine.lookups.people_search import StoredPeople
+from app.web.services import services
+from app.web.sign_in.auth import caller
+
+
+def search(criteria: PeopleCriteria, *, limit: int, cursor: str | None) -> StoredPeople:
+    """Return a page of the people, with what features add to each, as to a lookup.
+
+    Raises:
+        ValidationFailed: the cursor is not one.
+
+    """
+    app, workspace_id = services(), caller().workspace_id
+    try:
+        with app.bulkhead.db_slot(workspace_id), app.database.reading() as session:
+            found = people_search.search(
+                session, workspace_id, criteria, limit=limit, cursor=cursor, prices=app.settings.prices
+            )
+    except InvalidValue as error:
+        raise ValidationFailed(errors=(FieldError("/cursor", str(error)),)) from error
+    return replace(found, people=app.lookups.with_parts_of_people(workspace_id, found.people))

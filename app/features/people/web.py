@@ -1,0 +1,13 @@
+"""The endpoint and the page of the search for stored people."""
+
+from __future__ import annotations
+
+from app.features.people import api, pages
+from app.web.feature import WebPart
+from app.web.pages.navigation import Entry
+
+WEB = WebPart(
+    api=(api.blueprint,),
+    pages=(pages.blueprint,),
+    navigation=(Entry("people_page.index", "People", position=15),),
+)
