@@ -33,7 +33,10 @@ def for_children(
         "OPERATORS": DEMO_EMAIL,
         "BEAT_SCHEDULE": str(state.path("beat-schedule")),
         "SPOOL_FOLDER": str(state.path("spool")),
-        **{f"PROVIDERS_{field}": "default,sandbox" for field in ("EMAIL", "PHONE", "PERSON", "COMPANY")},
+        **{
+            f"PROVIDERS_{field}": "default,sandbox"
+            for field in ("EMAIL", "PHONE", "PERSON", "COMPANY", "PEOPLE")
+        },
     }.items():
         is_order = name.startswith("PROVIDERS_")
         env[name] = env[name] if is_order and name in env else env.get(name) or value

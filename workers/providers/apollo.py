@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -34,6 +35,7 @@ from workers.providers.base import (
     Terms,
     UnexpectedResponse,
 )
+from workers.providers.people_searches import Part
 from workers.providers.web import Vendor, VendorResponse
 
 UNUSED_WEBHOOK_URL = "https://apollo.invalid/"
@@ -207,7 +209,7 @@ class Apollo(Vendor):
         """Search for people, which is free, and request those whom the search names only in part.
 
         The search needs a key with permission for it, and returns neither last names nor profiles; each
-        person who is requested by the id costs a credit. If a request fails, those before it are returned.
+        person who is requested by the id costs a credit.
         """
         params = _search_parameters(query, company)
         response = self.send(
@@ -219,33 +221,24 @@ class Apollo(Vendor):
             raise UnexpectedResponse("people")
         ids = [parsing.text(person, "id") for person in parsing.records(response.object, "people")]
         total = parsing.figure(response.object, "total_entries") or 0.0
-        people: list[dict[str, Any]] = []
-        cost = 0.0
-        for group in _grouped([person_id for person_id in ids if person_id][: query.limit]):
-            try:
-                matched = self._matches(group, deadline)
-            except (ProviderTimeout, UnexpectedResponse):
-                if not people:
-                    raise
-                break
-            if not matched.is_ok:
-                if not people:
-                    return self._error_response(matched)
-                break
-            found = _named(matched)
-            charged = parsing.figure(matched.object, "credits_consumed")
-            cost += CREDITS_FOR_PERSON * len(found) if charged is None else charged
-            people += found
-        source = parsing.source_of(self.name)
-        contacts = (_with_emails(person, source) for person in people)
-        has_more = total > query.offset + query.limit
-        return people_searches.response(query, contacts, has_more=has_more, cost=cost)
-
-    def _matches(self, ids: Sequence[str], deadline: float) -> VendorResponse:
-        details = [{"id": person_id} for person_id in ids]
-        return self.send(
-            "POST", "/people/bulk_match", body={"details": details}, seconds=deadline - time.monotonic()
+        groups = _grouped([person_id for person_id in ids if person_id][: query.limit])
+        return people_searches.in_parts(
+            query, (partial(self._matches, group, total, deadline) for group in groups)
         )
+
+    def _matches(self, ids: Sequence[str], total: float, deadline: float) -> Part | ProviderResponse:
+        """Request people by their ids; the place of one who was not found is null."""
+        body = {"details": [{"id": person_id} for person_id in ids]}
+        response = self.send("POST", "/people/bulk_match", body=body, seconds=deadline - time.monotonic())
+        if not response.is_ok:
+            return self._error_response(response)
+        matches = response.object.get("matches")
+        if not isinstance(matches, list):
+            raise UnexpectedResponse("matches")
+        source, found = parsing.source_of(self.name), [one for one in matches if isinstance(one, dict)]
+        charged = parsing.figure(response.object, "credits_consumed")
+        cost = CREDITS_FOR_PERSON * len(found) if charged is None else charged
+        return Part(people=[_with_emails(one, source) for one in found], cost=cost, total=total)
 
     def _company(self, response: VendorResponse) -> ProviderResponse:
         if not response.is_ok:
@@ -335,14 +328,6 @@ def _grouped(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield the ids in groups of which each is one request."""
     for start in range(0, len(ids), MAX_MATCHES):
         yield ids[start : start + MAX_MATCHES]
-
-
-def _named(matched: VendorResponse) -> list[dict[str, Any]]:
-    """Return the people of a bulk request; the place of one who was not found is null."""
-    matches = matched.object.get("matches")
-    if not isinstance(matches, list):
-        raise UnexpectedResponse("matches")
-    return [person for person in matches if isinstance(person, dict)]
 
 
 def _with_emails(person: Mapping[str, Any], source: Source) -> FoundContact | None:

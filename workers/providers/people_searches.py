@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from app.domain.findings import FoundContact
 from app.domain.kinds import TraceOutcome
 from app.domain.normal.places.countries import country_name
-from workers.providers.base import PeopleQuery, ProviderResponse
+from workers.providers.base import PeopleQuery, ProviderResponse, ProviderTimeout, UnexpectedResponse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The people in one of several responses; `total` is how many the search has in all."""
+
+    people: Sequence[FoundContact | None]
+    cost: float
+    total: float
+    is_last: bool = False
 
 
 def words(values: Iterable[str], vocabulary: Mapping[str, Sequence[str]]) -> list[str]:
@@ -39,3 +50,31 @@ def response(
         has_more=has_more,
         cost=cost,
     )
+
+
+def in_parts(
+    query: PeopleQuery, requests: Iterable[Callable[[], Part | ProviderResponse]], *, skipped: int = 0
+) -> ProviderResponse:
+    """Make the requests of a search one after the other; return their people without the first `skipped`.
+
+    If one fails, those before it have been paid for: their people are returned. A failure of the first is
+    the response to the search.
+    """
+    parts: list[Part] = []
+    for request in requests:
+        try:
+            part = request()
+        except (ProviderTimeout, UnexpectedResponse):
+            if not parts:
+                raise
+            break
+        if isinstance(part, ProviderResponse):
+            if not parts:
+                return part
+            break
+        parts.append(part)
+        if part.is_last:
+            break
+    people = [person for part in parts for person in part.people][skipped:]
+    has_more = bool(parts) and parts[-1].total > query.offset + query.limit
+    return response(query, people, has_more=has_more, cost=sum(part.cost for part in parts))

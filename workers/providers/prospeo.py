@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -25,10 +26,10 @@ from workers.providers.base import (
     ProviderField,
     ProviderRequest,
     ProviderResponse,
-    ProviderTimeout,
     Terms,
     UnexpectedResponse,
 )
+from workers.providers.people_searches import Part
 from workers.providers.web import MAX_RETRY_AFTER_SECONDS, Vendor, VendorResponse
 
 PRICE, PRICE_WITH_MOBILE = 1.0, 10.0
@@ -138,41 +139,28 @@ class Prospeo(Vendor):
         return _READERS[request.field](request, response.object)
 
     def _search(self, request: ProviderRequest, seconds: float) -> ProviderResponse:
-        """Read the pages of the search, of 25 people each, that have the people of the query.
-
-        A page costs a credit if it has results. If one fails, the people of those before it are returned.
-        """
+        """Read the pages of the search, of 25 people each, that have the people of the query."""
         query, deadline = request.people, time.monotonic() + seconds
-        first = query.offset // PEOPLE_PER_PAGE + 1
-        last = (query.offset + query.limit - 1) // PEOPLE_PER_PAGE + 1
-        skipped = query.offset - (first - 1) * PEOPLE_PER_PAGE
-        results: list[dict[str, Any]] = []
-        total, cost = 0.0, 0.0
-        for page in range(first, last + 1):
-            body = {"page": page, "filters": _filters(query, request.subject)}
-            try:
-                response = self.send("POST", "/search-person", body=body, seconds=deadline - time.monotonic())
-            except (ProviderTimeout, UnexpectedResponse):
-                if not results:
-                    raise
-                break
-            if _is_refusal(response):
-                if not results:
-                    return self._error_response(response)
-                break
-            if "results" not in response.object:
-                raise UnexpectedResponse("results")
-            found = parsing.records(response.object, "results")
-            total = parsing.figure(parsing.object_at(response.object, "pagination"), "total_count") or 0.0
-            results += found
-            cost += _cost(response.object, PRICE) if found else 0.0
-            if len(found) < PEOPLE_PER_PAGE:
-                break
-        return people_searches.response(
-            query,
-            map(_contact, results[skipped:]),
-            has_more=total > query.offset + query.limit,
-            cost=cost,
+        first, skipped = divmod(query.offset, PEOPLE_PER_PAGE)
+        last = (query.offset + query.limit - 1) // PEOPLE_PER_PAGE
+        pages = range(first + 1, last + 2)
+        requests = (partial(self._page, request, page, deadline) for page in pages)
+        return people_searches.in_parts(query, requests, skipped=skipped)
+
+    def _page(self, request: ProviderRequest, page: int, deadline: float) -> Part | ProviderResponse:
+        """Read a page, which costs a credit if it has results."""
+        body = {"page": page, "filters": _filters(request.people, request.subject)}
+        response = self.send("POST", "/search-person", body=body, seconds=deadline - time.monotonic())
+        if _is_refusal(response):
+            return self._error_response(response)
+        if "results" not in response.object:
+            raise UnexpectedResponse("results")
+        results = parsing.records(response.object, "results")
+        return Part(
+            people=list(map(_contact, results)),
+            cost=_cost(response.object, PRICE) if results else 0.0,
+            total=parsing.figure(parsing.object_at(response.object, "pagination"), "total_count") or 0.0,
+            is_last=len(results) < PEOPLE_PER_PAGE,
         )
 
     def check(self, *, seconds: float) -> CredentialCheck:

@@ -1,15 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
+from app.domain.people_criteria import PeopleCriteria
 from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
 from workers.providers import sandbox
-from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse, ProviderTimeout
+from workers.providers.base import (
+    PeopleQuery,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+)
 from workers.providers.sandbox import SCENARIOS, Sandbox, scenario_of
 
 TYPES = {
@@ -187,3 +195,37 @@ def test_the_company_is_the_sandbox() -> None:
 
     assert company is not None
     assert (company.name, company.domain) == ("Sandbox", "sandbox.example")
+
+
+def search(*, limit: int = 3, page: int = 1, titles: tuple[str, ...] = ()) -> ProviderRequest:
+    company = {"company_domain": "sandbox.example"}
+    query = PeopleQuery(criteria=PeopleCriteria(titles=titles, **company), limit=limit, page=page)
+    return ProviderRequest(field=ProviderField.PEOPLE, subject=Subject(**company), query=query)
+
+
+def test_a_search_finds_the_people_of_the_sandbox_page_by_page() -> None:
+    first, second = (Sandbox(ProviderSettings()).call(search(page=page), seconds=5) for page in (1, 2))
+
+    assert [person.full_name for person in (*first.people, *second.people)] == [
+        "Found Sandbox",
+        "Accept All Sandbox",
+        "Risky Sandbox",
+        "Invalid Sandbox",
+        "Unknown Sandbox",
+    ]
+    assert [(reply.cost, reply.has_more) for reply in (first, second)] == [(3, True), (2, False)]
+    assert Sandbox(ProviderSettings()).call(search(page=3), seconds=5).outcome is TraceOutcome.MISS
+
+
+@pytest.mark.parametrize(
+    ("title", "outcome"),
+    [("not found", TraceOutcome.MISS), ("no credits", TraceOutcome.NO_CREDITS), ("cto", TraceOutcome.HIT)],
+)
+def test_the_first_title_of_a_search_names_its_scenario(title: str, outcome: TraceOutcome) -> None:
+    assert Sandbox(ProviderSettings()).call(search(titles=(title,)), seconds=5).outcome is outcome
+
+
+def test_a_search_at_another_company_is_ineligible() -> None:
+    elsewhere = replace(search(), subject=Subject(company_domain="acme.com"))
+
+    assert Sandbox(ProviderSettings()).unavailability(elsewhere) is TraceOutcome.INELIGIBLE

@@ -254,7 +254,7 @@ def test_a_record_bought_before_is_free(
         ("INVALID_API_KEY", TraceOutcome.UNCONFIGURED),
         ("ACCOUNT_RESTRICTED", TraceOutcome.UNCONFIGURED),
         ("INVALID_REQUEST", TraceOutcome.ERROR),
-        ("INVALID_FILTERS", TraceOutcome.ERROR),
+        ("INVALID_FILTERS", TraceOutcome.INELIGIBLE),
         ("INTERNAL_ERROR", TraceOutcome.ERROR),
         ("DEPRECATED", TraceOutcome.ERROR),
     ],
