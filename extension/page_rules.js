@@ -17,22 +17,23 @@ const FIRST_WAIT = 3_000; // milliseconds that a click waits for the first file
 const LOCK = "page_rules";
 
 /** Return the rules to read a page by: the last good file of the server, or else those of the package; in both, what the
- *  administrator's policy turns off is off. @returns {Promise<PageRules>} */
-export async function loadPageRules() {
-  const [rules, policy] = await Promise.all([rulesOfServer(), loadPolicy()]);
+ *  administrator's policy turns off is off. @param {boolean} [isWaited] wait for the first file of the server
+ *  @returns {Promise<PageRules>} */
+export async function loadPageRules(isWaited = true) {
+  const [rules, policy] = await Promise.all([rulesOfServer(isWaited), loadPolicy()]);
   const read = rules ?? GENERIC_RULES;
   return { ...read, off: [...read.off, ...policy.pageRulesOff] };
 }
 
-/** Return the rules of the stored file. The first one is waited for, a newer one is there with the next click.
- *  @returns {Promise<PageRules|null>} null without a session or a file */
-async function rulesOfServer() {
+/** Return the rules of the stored file; a newer one is there with the next click.
+ *  @param {boolean} isWaited @returns {Promise<PageRules|null>} null without a session or a file */
+async function rulesOfServer(isWaited) {
   const session = await loadSession();
   const key = session?.pageRulesKey ?? session?.page_rules_key;
   if (!session || !key) return null;
-  const client = new Client(session.origin, session.token);
   const stored = await storedRules(session.origin, key);
-  if (stored && Date.now() - stored.file.checkedAt < MAX_AGE) return stored.rules;
+  if (!isWaited || isFresh(stored)) return stored?.rules ?? null;
+  const client = new Client(session.origin, session.token);
   const update = navigator.locks.request(LOCK, () => updateFile(client, session.origin, key));
   if (stored) return stored.rules;
   await Promise.race([update, new Promise((resolve) => setTimeout(resolve, FIRST_WAIT))]);
@@ -48,10 +49,16 @@ async function storedRules(origin, key) {
   return file && rules ? { file, rules } : null;
 }
 
+/** @param {{file: StoredRules}|null} stored */
+function isFresh(stored) {
+  return stored !== null && Date.now() - stored.file.checkedAt < MAX_AGE;
+}
+
 /** Store the server's file, unless it is not signed with the key, or older than the stored one.
  *  @param {Client} client @param {string} origin @param {string} key */
 async function updateFile(client, origin, key) {
   const stored = await storedRules(origin, key);
+  if (isFresh(stored)) return; // another view has just compared it
   const file = await download(client, stored?.file.etag ?? null);
   if (file === undefined) return;
   const rules = file && (await verified(file, key));
@@ -85,26 +92,30 @@ async function verified({ rules, signature }, key) {
 /** Return whether a URL is a page of an application, such as a mailbox or a CRM: its host is not a company's website.
  *  @param {PageRules} rules @param {string} url */
 export function isApp(rules, url) {
-  const { hostname, pathname } = new URL(url);
-  const isPage = (/** @type {SiteRule} */ rule) => rule.kind === "person" && matchesPage(rule, hostname, pathname);
-  return rules.apps.some((pattern) => matches(pattern, hostname)) || rules.sites.some(isPage);
+  const { hostname } = new URL(url);
+  const isHost = rules.apps.some((pattern) => matches(pattern, hostname));
+  return isHost || siteRules(rules, url).some(({ kind }) => kind === "person");
 }
 
-/** @param {SiteRule} rule @param {string} host @param {string} path */
-function matchesPage({ hosts, paths }, host, path) {
-  const isHost = hosts.some((pattern) => matches(pattern, host));
-  return isHost && (!paths || paths.some((pattern) => matches(pattern, path)));
-}
-
-/** Return the rules of which the page is one, and the generic ones if it is not an application's.
- *  Nothing is left if the host is off. @param {PageRules} rules @param {string} url */
+/** Return the rules that read a page: those of the site, or the generic ones if it is not an application's; none if it is
+ *  off. @param {PageRules} rules @param {string} url */
 export function rulesFor(rules, url) {
-  const { hostname, pathname } = new URL(url);
-  const isOff = (/** @type {string} */ name) => rules.off.includes(name);
+  const { hostname } = new URL(url);
   if (rules.off.some((pattern) => matches(pattern, hostname))) return [];
-  const sites = rules.sites.filter((rule) => matchesPage(rule, hostname, pathname));
+  const sites = siteRules(rules, url);
   const generic = sites.length > 0 || isApp(rules, url) ? [] : rules.generic;
-  return [...sites, ...generic].filter(({ name }) => !isOff(name));
+  return [...sites, ...generic].filter(({ name }) => !rules.off.includes(name));
+}
+
+/** Return the rules for a page. If patterns for its host differ in length, only the longest counts: `mail.google.com` is
+ *  not read as `mail.*`. @param {PageRules} rules @param {string} url */
+function siteRules({ sites }, url) {
+  const { hostname, pathname } = new URL(url);
+  const lengthOf = (/** @type {SiteRule} */ { hosts }) =>
+    Math.max(0, ...hosts.filter((pattern) => matches(pattern, hostname)).map((pattern) => pattern.length));
+  const longest = Math.max(1, ...sites.map(lengthOf));
+  const isPage = (/** @type {SiteRule} */ { paths }) => !paths || paths.some((pattern) => matches(pattern, pathname));
+  return sites.filter((rule) => lengthOf(rule) === longest && isPage(rule));
 }
 
 /** Return whether the text is the pattern, in which `*` stands for any text and a leading `*.` for any subdomain or none.

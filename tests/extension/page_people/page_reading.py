@@ -6,6 +6,7 @@ from typing import Any
 
 from chromium_support import BrowserUser
 from playwright.sync_api import Page
+from polling import wait_until
 
 READ = """async () => {
   const [tab] = await chrome.tabs.query({ active: true, lastFocusedWindow: true });
@@ -15,6 +16,11 @@ READ = """async () => {
   const started = performance.now();
   const read = await readPeople(page);
   return { ...read, page, ms: performance.now() - started };
+}"""
+
+NO_FILE_IS_DOWNLOADED = """async () => {
+  const { held, pending } = await navigator.locks.query();
+  return [...held, ...pending].every(({ name }) => name !== "page_rules");
 }"""
 
 
@@ -32,5 +38,6 @@ def read_people(user: BrowserUser, url: str, html: str) -> dict[str, Any]:
     """Return what a click on the icon reads of the page; `page` is what the icon was clicked on."""
     popup = user.click_icon(serve(user, url, html))
     read: dict[str, Any] = popup.evaluate(READ)
+    wait_until(lambda: popup.evaluate(NO_FILE_IS_DOWNLOADED))
     popup.close()
     return read
