@@ -10,9 +10,11 @@ import pytest
 from apiflask import APIFlask
 from contact_page_support import link, names, reveal
 from page_support import Visitor, visitor
+from sqlalchemy import select
 from users_support import SignedInUser, create_user
 
 from app.domain.ids import new_id
+from app.engine.contacts.emails import Email
 
 
 def test_contacts_are_listed_with_their_values(browser: Visitor, user: SignedInUser) -> None:
@@ -84,6 +86,17 @@ def test_a_contact_is_shown_with_sources_and_receipts(browser: Visitor, user: Si
 
     assert "<h1>Ada Lovelace</h1>" in page.text
     assert re.search(r'<th scope="row">ada@acme.com</th><td>file</td><td>import</td>', page.text)
+
+
+def test_a_value_of_a_website_is_shown_with_its_page(browser: Visitor, user: SignedInUser) -> None:
+    contact = reveal(user)
+    with user.database.transaction() as session:
+        row = session.scalars(select(Email).where(Email.contact_id == contact.id)).one()
+        row.sources = [row.sources[0] | {"provider": "website", "url": "https://acme.com/team"}]
+
+    page = browser.open(f"/contacts/{contact.id}")
+
+    assert "<td>website<br>https://acme.com/team</td>" in page.text
 
 
 def test_tags_and_a_note_are_saved(browser: Visitor, user: SignedInUser) -> None:

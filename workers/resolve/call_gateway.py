@@ -223,9 +223,8 @@ class DatabaseCallGateway:
             website_readings.store(
                 session,
                 str(request.subject.company_domain),
-                reply.pages or request.known_pages,
+                reply.pages,
                 reply.patterns,
-                reason=reply.reason,
                 now=now,
             )
 

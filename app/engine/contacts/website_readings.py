@@ -23,10 +23,15 @@ from app.infra.database.session import Session
 
 LEASE = timedelta(seconds=30)
 """The time after which a reading that did not end is taken over: longer than any takes."""
+RETRIED_AFTER = timedelta(days=1)
+NO_ANSWER = "no_answer"
 
 
 class WebsiteReading(Base):
-    """The last reading of a website; `pages` are those of it, `reading_until` is set during one."""
+    """The last reading of a website; `pages` are those of it, `reading_until` is set during one.
+
+    `reason` is why no page was read, None if one was.
+    """
 
     __tablename__ = "website_readings"
 
@@ -58,14 +63,18 @@ class Turn(Enum):
 
 
 def claim(session: Session, domain: str, *, fresh_since: datetime, now: datetime) -> Turn:
-    """Take the turn to read a site, if nobody reads it and it was not read since then."""
+    """Take the turn to read a site, if nobody reads it and it was not read since then.
+
+    A site that could not be read is tried again after a day.
+    """
     new = insert(session, WebsiteReading).values(domain=domain, pages=[])
     session.execute(new.on_conflict_do_nothing())
     query = select(WebsiteReading).where(WebsiteReading.domain == domain).with_for_update()
     row = session.scalars(query, execution_options={"populate_existing": True}).one()
     if row.reading_until is not None and now < row.reading_until <= now + LEASE:
         return Turn.BUSY
-    if row.read_at is not None and fresh_since <= row.read_at <= now:
+    since = fresh_since if row.reason is None else max(fresh_since, now - RETRIED_AFTER)
+    if row.read_at is not None and since <= row.read_at <= now:
         return Turn.RECENT
     row.reading_until = now + LEASE
     return Turn.YOURS
@@ -83,15 +92,15 @@ def store(
     pages: Sequence[PageState],
     patterns: Sequence[PatternStat],
     *,
-    reason: str | None,
     now: datetime,
 ) -> None:
-    """Store the end of a reading; patterns are only replaced if a page had people."""
+    """Store the end of a reading; without pages it failed, and patterns are only replaced by others."""
     row = session.get(WebsiteReading, domain)
     if row is None:  # purged meanwhile
         return
-    row.read_at, row.reading_until, row.reason = now, None, reason
-    row.pages = [asdict(page) for page in pages]
+    row.read_at, row.reading_until, row.reason = now, None, _failure(pages)
+    if pages:
+        row.pages = [asdict(page) for page in pages]
     if patterns:
         session.execute(delete(WebsiteForm).where(WebsiteForm.domain == domain))
         session.add_all(WebsiteForm(domain=domain, form=stat.form, people=stat.count) for stat in patterns)
@@ -102,3 +111,10 @@ def purge_expired(session: Session, *, before: Moment) -> None:
     expired = select(WebsiteReading.domain).where(WebsiteReading.read_at < before)
     session.execute(delete(WebsiteForm).where(WebsiteForm.domain.in_(expired)))
     session.execute(delete(WebsiteReading).where(WebsiteReading.read_at < before))
+
+
+def _failure(pages: Sequence[PageState]) -> str | None:
+    """Return why no page was read; None if one was."""
+    if any(page.digest for page in pages):
+        return None
+    return next((page.reason for page in pages if page.reason), NO_ANSWER)

@@ -95,6 +95,18 @@ def test_who_proves_a_mailbox_sees_every_value_with_its_source_and_who_received_
         assert text in page
 
 
+def test_a_value_of_a_website_is_shown_with_its_page(ada: Person) -> None:
+    with ada.database.transaction() as session:
+        row = session.scalars(select(Email).where(Email.domain == "acme.com")).one()
+        row.sources = [row.sources[0] | {"provider": "website", "url": "https://acme.com/team"}]
+
+    page = ada.prove()
+    download = ada.browser.open("/privacy/data.json").text
+
+    assert "https://acme.com/team" in page
+    assert "https://acme.com/team" in download
+
+
 def test_the_data_can_be_downloaded(ada: Person) -> None:
     ada.prove()
 

@@ -9,11 +9,13 @@ import pytest
 import web_sites
 from jobs_support import a_question, a_workspace, read, submit
 from sqlalchemy import select, update
+from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email
 from web_sites import Sites
 from worker_harness import make_services
 
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.kinds import Outcome, Queue
+from app.domain.providers.website_pages import PageState
 from app.engine.contacts import learned_patterns, website_readings
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
@@ -154,6 +156,27 @@ def test_a_suppressed_person_is_not_stored(services: WorkerServices) -> None:
         assert list(session.scalars(select(Contact.full_name))) == ["Ada Lovelace"]
 
 
+def test_what_a_website_claims_of_others_does_not_change_them(services: WorkerServices, sites: Sites) -> None:
+    with services.database.transaction() as session:
+        eve = a_contact(
+            session, a_company(session, domain="victim.example"), "Eve Noether", linkedin_url=ADA_URL
+        )
+        eve.title = "CEO"
+        an_email(session, eve, "eve@victim.example")
+        a_phone(session, eve, "+16175550155")
+        eve_id = eve.id
+    claims = "<p>eve@victim.example</p><p>noether@acme.com</p><p>+1 617 555 0155</p>"
+    sites.add("/team", f"<div><h3>Eve Noether</h3><p>Intern</p>{claims}<a href='{ADA_URL}'>in</a></div>")
+
+    job = revealed(services, "Carl Gauss")
+
+    assert job.outcome is not None
+    with services.database.reading() as session:
+        stored = session.get_one(Contact, eve_id)
+        addresses = list(session.scalars(select(Email.email).where(Email.contact_id == eve_id)))
+        assert (stored.title, addresses) == ("CEO", ["eve@victim.example"])
+
+
 def test_a_failure_is_a_line_in_the_trace(services: WorkerServices, sites: Sites) -> None:
     sites.add("/robots.txt", "User-agent: *\nDisallow: /\n")
 
@@ -170,6 +193,35 @@ def test_a_website_that_another_job_reads_is_awaited(services: WorkerServices, s
     job = revealed(services, "Ada Lovelace")
 
     assert (job.outcome, job.finished_at, sites.requests) == (None, None, [])
+
+
+def test_a_website_that_could_not_be_read_is_tried_again_after_a_day(
+    services: WorkerServices, sites: Sites
+) -> None:
+    sites.add("/", "", status=503)
+    revealed(services, "Ada Lovelace")
+    sites.add("/", TEAM)
+    soon = revealed(services, "Bob Byron")
+    with services.database.transaction() as session:
+        session.execute(update(WebsiteReading).values(read_at=clock.now() - timedelta(hours=25)))
+
+    later = revealed(services, "Bob Byron")
+
+    assert lines(soon)[0] == ("website", "known_miss", None)
+    assert lines(later)[0] == ("website", "hit", None)
+
+
+def test_a_reading_without_an_answer_keeps_the_pages_of_the_last_one(database: Database) -> None:
+    now = clock.now()
+    page = PageState(url="https://acme.com/", digest="1")
+    with database.transaction() as session:
+        website_readings.claim(session, "acme.com", fresh_since=now, now=now)
+        website_readings.store(session, "acme.com", [page], [], now=now)
+        website_readings.store(session, "acme.com", [], [], now=now)
+
+    with database.reading() as session:
+        reading = session.get_one(WebsiteReading, "acme.com")
+        assert (reading.reason, website_readings.pages_of(session, "acme.com")) == ("no_answer", (page,))
 
 
 def test_one_reads_a_website_at_a_time_and_takes_over_what_did_not_end(database: Database) -> None:
@@ -189,8 +241,8 @@ def test_patterns_of_a_website_count_and_are_kept_if_a_reading_teaches_none(data
     with database.transaction() as session:
         website_readings.claim(session, "acme.com", fresh_since=now, now=now)
         for patterns in ([PatternStat("{first}", 1)], [PatternStat("{f}{last}", 3)], []):
-            website_readings.store(session, "acme.com", [], patterns, reason=None, now=now)
-        website_readings.store(session, "other.com", [], [], reason=None, now=now)
+            website_readings.store(session, "acme.com", [], patterns, now=now)
+        website_readings.store(session, "other.com", [], [], now=now)
 
     with database.reading() as session:
         learned = learned_patterns.pattern_counts(session, "acme.com")
@@ -202,7 +254,7 @@ def test_old_readings_are_purged_with_their_patterns(database: Database) -> None
     now = clock.now()
     with database.transaction() as session:
         website_readings.claim(session, "acme.com", fresh_since=now, now=now)
-        website_readings.store(session, "acme.com", [], [PatternStat("{first}", 1)], reason=None, now=now)
+        website_readings.store(session, "acme.com", [], [PatternStat("{first}", 1)], now=now)
 
     with database.transaction() as session:
         website_readings.purge_expired(session, before=now + timedelta(days=1))
