@@ -52,6 +52,7 @@ _STRANGERS = re.compile(
 _WORD = re.compile(r"[^\W\d_][^\W\d_'\u2019.-]*(?:[.'\u2019-]+[^\W\d_]+)*\.?")
 _KANJI, _KANA = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff", "\u3041-\u30ff"
 _HAN = re.compile(f"[{_KANJI}]{{1,3}}[ \u3000]?[{_KANJI}{_KANA}]{{1,4}}")
+_ACRONYM = re.compile(r"[BCDFGHJKLMNPQRSTVWXZ]{3,}")
 _NUMBER = re.compile(r"\d(?!\.\s)")
 _SENTENCE = re.compile(r"[.!?]\s+\S|[!?;]")
 _BETWEEN = re.compile(
@@ -106,6 +107,8 @@ def _is_name(name: PersonName) -> bool:
         key = fold(part)
         if key in PARTICLES:
             continue
+        if _ACRONYM.fullmatch(part):
+            return False
         if not part[0].isupper() or key in _NO_NAMES or not _NO_NAMES.isdisjoint(key.split()):
             return False
         is_family = part == parts[-1] and key in _TITLES["surname"]
@@ -130,6 +133,8 @@ def is_title(text: str) -> bool:
         return False
     parts = fold(text).split()
     if not 0 < len(parts) <= MAX_TITLE_WORDS or not _TITLES["other"].isdisjoint(parts):
+        return False
+    if text.endswith(".") and len(parts) > MAX_PLAIN_WORDS:
         return False
     known = [part in _TITLES["word"] or part.endswith(_ENDINGS) for part in parts]
     return any(known) and (known[0] or known[-1] or _TITLES["offer"].isdisjoint(parts))

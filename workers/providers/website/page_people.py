@@ -291,13 +291,19 @@ class _PageReader:
 
     def _title(self, card: _Card) -> str | None:
         """Return the title in the lines after a name, else in the one before."""
-        after = range(card.name_line, min(card.name_line + MAX_TITLE_DISTANCE + 1, card.lines.stop))
+        after = [index for index in range(card.name_line + 1, card.lines.stop) if self._has_words(index)]
         before = [card.name_line - 1] if card.is_element and card.name_line > card.lines.start else []
         own = [part for part in self.lines.lines[card.name_line].parts if not people_in(part)]
-        texts = [*own, *(_without_values(self.lines.lines[index].text) for index in [*after[1:], *before])]
+        near = [*after[:MAX_TITLE_DISTANCE], *before]
+        texts = [*own, *(_without_values(self.lines.lines[index].text) for index in near)]
         return next(
             (text.strip(" ,|\u2013-") for text in texts if is_title(text) and not people_in(text)), None
         )
+
+    def _has_words(self, index: int) -> bool:
+        """Return whether a line says something beside numbers, signs and addresses."""
+        text = _without_values(f" {self.lines.lines[index].text}")
+        return any(map(str.isalpha, text))
 
     def _plain_title(self, card: _Card) -> str | None:
         """Return the line below a name, or else above it, if it may be a title that is in no list."""
