@@ -44,13 +44,15 @@ from app.engine.lookups.people_conditions import MAX_FOUND, Conditions, columns_
 from app.infra.database.session import Session
 from app.infra.database.statements import any_of
 
+SAMPLE = 60_000
+"""The rows of a sample, at most."""
 MAX_READ = 20_000
-"""People of a sample, and people who are read to find those who meet the rest of the criteria."""
+"""People who are read to find those who meet the rest of the criteria."""
 MAX_COMPANIES = 1_000
 MAX_INDEXED_COMPANIES = 10
 """People with some title are found at so many companies by the index of terms, however large these are."""
-MIN_SAMPLED = 200
-"""So many people of a sample are enough. Fewer are one in fifty of all, whom the index finds fast."""
+MIN_SAMPLED = 100
+"""So many people of a sample are enough. Fewer are one in three hundred of all, whom the index finds fast."""
 MIN_ESTIMATED = 20
 """With so many people of a sample, it is known about how many there are."""
 MAX_COMBINATIONS = 200
@@ -107,9 +109,9 @@ def _sampled(  # only on PostgreSQL
     There is no sample if so few people are stored that none is needed.
     """
     stored = session.scalar(_STORED) or 0
-    if stored <= 2 * MAX_READ:
+    if stored <= 2 * SAMPLE:
         return (), None
-    share = 0.5 ** ceil(log2(stored / MAX_READ))
+    share = 0.5 ** ceil(log2(stored / SAMPLE))
     sample = tablesample(_CONTACTS, func.system(100 * share), seed=literal(1))
     conditions = [
         people_conditions.is_named(sample),

@@ -42,7 +42,7 @@ def many_people(session: Session, count: int = 60) -> None:
 
 def take_samples(monkeypatch: pytest.MonkeyPatch, *, size: int, enough: int) -> None:
     """Make samples of at most so many people, and so many people of a sample enough."""
-    monkeypatch.setattr(people_index, "MAX_READ", size)
+    monkeypatch.setattr(people_index, "SAMPLE", size)
     monkeypatch.setattr(people_index, "MIN_SAMPLED", enough)
     monkeypatch.setattr(people_index, "MIN_ESTIMATED", 1)
 

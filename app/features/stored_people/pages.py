@@ -13,8 +13,8 @@ from app.domain.errors import ValidationFailed
 from app.domain.normal.texts.vocabularies import HEADCOUNTS
 from app.engine.contacts.seniorities import SENIORITIES
 from app.engine.lookups.people_search import StoredPeople
-from app.features.people import searches
-from app.features.people.criteria import DEPARTMENTS, PeopleQuery
+from app.features.stored_people import searches
+from app.features.stored_people.criteria import DEPARTMENTS, PeopleQuery
 from app.web.errors import field_errors
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint

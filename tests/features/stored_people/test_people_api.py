@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.domain.callers import Scope
 from app.engine.contacts.contacts import Contact
-from app.features.people.criteria import DEPARTMENTS
+from app.features.stored_people.criteria import DEPARTMENTS
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.engine.lookups.people_search import COUNTED
-from app.features.people import searches
-from app.features.people.criteria import PeopleQuery
+from app.features.stored_people import searches
+from app.features.stored_people.criteria import PeopleQuery
 from app.web.bodies.body import json_response
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.features.people import api, pages
+from app.features.stored_people import api, pages
 from app.web.feature import WebPart
 from app.web.pages.navigation import Entry
 
