@@ -199,6 +199,7 @@ def test_the_providers_of_the_default_settings_exist(settings: Settings) -> None
         *settings.providers_phone,
         *settings.providers_person,
         *settings.providers_company,
+        *settings.providers_people,
     }
 
     assert named <= set(load(settings))

@@ -225,5 +225,6 @@ def _providers(settings: Settings) -> list[str]:
         *settings.providers_phone,
         *settings.providers_person,
         *settings.providers_company,
+        *settings.providers_people,
     )
     return list(dict.fromkeys(names))

@@ -238,7 +238,7 @@ def test_the_tools_declare_what_they_do_and_take(mcp_url: str) -> None:
     reading = {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]}
     assert status == 200
     assert tools.keys() == TOOLS
-    assert spending == {"reveal_email", "reveal_phone", "enrich"}
+    assert spending == {"reveal_email", "reveal_phone", "enrich", "search_people"}
     assert reading == TOOLS - spending - {"save_profile"}
     assert {tool["annotations"]["destructiveHint"] for tool in tools.values()} == {False}
     assert "context" not in tools["lookup"]["inputSchema"]["properties"]

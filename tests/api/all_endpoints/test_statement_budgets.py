@@ -294,6 +294,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
         {"entity": "person", "fields": ["email"], "items": ITEMS},
         Cost(14 if POSTGRES else 15, 1),
     ),
+    ("POST", "/api/people-searches", {"company_domain": "acme.com"}, Cost(14 if POSTGRES else 15, 1)),
     ("GET", "/api/lists", None, Cost(2, 0)),
     # The token, who is found, their companies, whether anybody is suppressed, the page, its values and lists.
     ("GET", "/api/people?limit=1", None, Cost(10 if POSTGRES else 9, 0)),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from audit_support import STUCK_AFTER
 from fake_providers import ERROR, MISS, company, email
-from jobs_support import claim, figures
+from jobs_support import NOW, at_once, claim, figures
 from people_search_support import ADA, BOB, CAT, ELSEWHERE, Searches, named, people
 from sqlalchemy import func, select
 
@@ -359,6 +359,23 @@ def test_two_searches_that_find_the_same_person_charge_one_of_them(searches: Sea
 
     assert sorted(searches.read(job_id).charged for job_id in (first, second)) == [0, 1]
     assert credits(searches) == (9, 0, 1)
+    assert violations(searches) == []
+
+
+def test_searches_that_are_settled_at_the_same_time_charge_each_person_once(searches: Searches) -> None:
+    searches.set_providers(one=people(ADA, BOB, CAT))
+    job_ids = [searches.submit(titles=[title], held=2, limit=2) for title in "abcd"]
+    held = [claim_of(searches, job_id) for job_id in job_ids]
+    found = [work.people_search(one, searches.harness.services) for one in held]
+
+    def settle(number: int) -> None:
+        with searches.harness.database.transaction() as session:
+            leases.settle(session, held[number], found[number].settle(session, NOW), now=clock.now())
+
+    at_once(len(held), settle)
+
+    assert sum(searches.read(job_id).charged for job_id in job_ids) == 2
+    assert credits(searches) == (8, 0, 2)
     assert violations(searches) == []
 
 
