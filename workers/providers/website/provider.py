@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from app.domain.email_patterns.patterns import PatternStat, form_of
 from app.domain.errors import InvalidValue
@@ -22,8 +22,9 @@ from app.domain.records.similarity.name_similarity import name_score
 from app.settings import ProviderSettings
 from workers.providers import parsing
 from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse
-from workers.providers.website.page_kinds import names_nobody
-from workers.providers.website.reader import PersonOnSite, WebsiteReader, WebsiteReading
+
+if TYPE_CHECKING:
+    from workers.providers.website.reader import PersonOnSite, WebsiteReader, WebsiteReading
 
 SITE_DAYS = 30.0
 """Days for which a reading of a site is valid."""
@@ -52,6 +53,8 @@ class Website:
 
     @cached_property
     def _reader(self) -> WebsiteReader:
+        from workers.providers.website.reader import WebsiteReader  # noqa: PLC0415 -- 0.1 s, and it is off by default
+
         return WebsiteReader(self._contact, gateway=self._gateway)
 
     def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
@@ -76,7 +79,7 @@ class Website:
             outcome=TraceOutcome.MISS,
             reason=reading.reason or "not_named",
             site_people=tuple(named),
-            pages=tuple(page for page in reading.pages if names_nobody(page.url)),
+            pages=reading.kept_pages,
             patterns=_patterns(reading),
         )
         return _about(request, named, response)

@@ -19,6 +19,7 @@ from app.domain.providers.website_pages import PageState
 from workers.mail.host_locks import HostBusy, HostLocks
 from workers.providers.website import page_choice, robots
 from workers.providers.website.fetching import MAX_URL_LENGTH, Fetcher, FetchError
+from workers.providers.website.page_kinds import names_nobody
 from workers.providers.website.page_people import PageReading, PersonOnPage, read_page
 from workers.providers.website.robots import RobotsRules
 
@@ -61,6 +62,11 @@ class WebsiteReading:
     reason: str | None = None
     retry_after: float | None = None
     requests: int = 0
+
+    @property
+    def kept_pages(self) -> tuple[PageState, ...]:
+        """Return the pages whose addresses name nobody, so that they can be kept."""
+        return tuple(page for page in self.pages if names_nobody(page.url))
 
 
 @dataclass(slots=True)
