@@ -140,12 +140,16 @@ def _pairs_table(reader: Score, plain: Score) -> Table:
 
 def _guesses_table(pairs: frozenset[Pair]) -> Table:
     table = Table(
-        "first guess is right", "people", "nothing known", "others of the site known", title="guesses"
+        "first guess is right", "people (sites)", "nothing known", "others of the site known", title="guesses"
     )
-    for name, least in (("all people found", 1), ("sites with two or more", SEVERAL)):
-        hits = guesses.measure(sorted(pairs, key=pair_digest), least)
-        rates = (_share(number, hits.people) for number in (hits.untaught, hits.taught))
-        table.add_row(name, str(hits.people), *rates)
+    found = sorted(pairs, key=pair_digest)
+    for name, hits in {
+        "all people found": guesses.measure(found),
+        "at sites with two or more": guesses.measure(found, SEVERAL),
+        "at these, each site counts once": guesses.measure(found, SEVERAL, is_each_site_one=True),
+    }.items():
+        rates = (f"{number / max(hits.people, 1):.1%}" for number in (hits.untaught, hits.taught))
+        table.add_row(name, f"{hits.people:.0f}", *rates)
     return table
 
 

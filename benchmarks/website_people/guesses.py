@@ -18,15 +18,16 @@ from benchmarks.website_people.labels import Pair
 class Hits:
     """The people whose address is the first guess: with nothing known of the domain, and with the others."""
 
-    people: int
-    untaught: int
-    taught: int
+    people: float
+    untaught: float
+    taught: float
 
 
-def measure(pairs: Iterable[Pair], least: int = 1) -> Hits:
+def measure(pairs: Iterable[Pair], least: int = 1, *, is_each_site_one: bool = False) -> Hits:
     """Hold each person back, learn the forms of the others of the site, and guess.
 
-    Sites with fewer than `least` people are left out. A site with one person teaches nothing.
+    Sites with fewer than `least` people are left out; one person teaches nothing. Each person counts
+    once, or each site if `is_each_site_one`.
     """
     sites: defaultdict[str, list[tuple[PersonName, str]]] = defaultdict(list)
     for pair in pairs:
@@ -34,13 +35,14 @@ def measure(pairs: Iterable[Pair], least: int = 1) -> Hits:
             sites[pair.domain].append((parse_name(pair.name), pair.email))
         except InvalidValue:
             continue
-    people = untaught = taught = 0
+    people = untaught = taught = 0.0
     for domain, known in sites.items():
         for index, (name, email) in enumerate(known if len(known) >= least else ()):
             others = [*known[:index], *known[index + 1 :]]
-            people += 1
-            untaught += _first(name, domain, ()) == email
-            taught += _first(name, domain, _forms(others, domain)) == email
+            weight = 1 / len(known) if is_each_site_one else 1
+            people += weight
+            untaught += weight * (_first(name, domain, ()) == email)
+            taught += weight * (_first(name, domain, _forms(others, domain)) == email)
     return Hits(people, untaught, taught)
 
 

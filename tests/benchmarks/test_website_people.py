@@ -3,6 +3,8 @@ from __future__ import annotations
 from http.client import HTTPConnection
 from pathlib import Path
 
+import pytest
+
 from benchmarks.website_people import floor, guesses
 from benchmarks.website_people.labels import (
     Labels,
@@ -53,6 +55,9 @@ def test_the_others_of_a_site_teach_the_form_of_the_one_held_back() -> None:
     alone = guesses.measure(initials[:1])
     together = guesses.measure(initials, least=2)
 
+    per_site = guesses.measure(initials, is_each_site_one=True)
+
+    assert per_site.people == pytest.approx(1)
     assert (alone.people, alone.taught) == (1, alone.untaught)
     assert (together.people, together.untaught, together.taught) == (3, 0, 3)
 
