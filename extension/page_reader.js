@@ -380,12 +380,21 @@ export function readInPage(rules, words, limits) {
     const { name, title } = first ?? (isSite ? named : {});
     const person = compact({
       full_name: name,
-      email: valueOf(row, ["a[href^='mailto:' i] @href"], emailIn),
-      phone: valueOf(row, ["a[href^='tel:' i] @href"], phoneIn),
-      link: valueOf(row, [". @href", "a[href*='linkedin.com/'] @href", "a[href^='/'] @href"], linkIn),
+      email: linkedValue(row, link, "a[href^='mailto:' i]", emailIn),
+      phone: linkedValue(row, link, "a[href^='tel:' i]", phoneIn),
+      link: linkedValue(row, link, "a[href*='linkedin.com/'],a[href^='/']", linkIn),
     });
     const [second, third] = name || isSite ? linesAfterName(row, person) : [];
     return { ...person, ...compact({ title: title ?? second, location: isSite ? third : undefined }) };
+  }
+
+  /** Return the value of the link, or else the only one of the row's links: of several, it is not known whose they are.
+   *  @param {Element} row @param {Element} link @param {string} selector @param {(text: string) => string|undefined} parse */
+  function linkedValue(row, link, selector, parse) {
+    const valueIn = (/** @type {Element} */ element) => parse(attributeOf(element, "href"));
+    const values = new Set(find(row, selector).slice(0, 100).filter(isVisible).map(valueIn));
+    values.delete(undefined);
+    return valueIn(link) ?? (values.size === 1 ? [...values][0] : undefined);
   }
 
   /** Return the name at the start of a line, and a job title after it, as in "Ada Lovelace, Chief Engineer". @param {string} text */
@@ -606,7 +615,7 @@ export function readInPage(rules, words, limits) {
 
   /** Return the address of a profile, or of a lead or candidate, without its parameters. @param {string} text */
   function linkIn(text) {
-    if (text.length > LONG || !URL.canParse(text, location.href)) return undefined;
+    if (text === "" || text.length > LONG || !URL.canParse(text, location.href)) return undefined;
     const { protocol, hostname, origin, pathname } = new URL(text, location.href);
     const isLinkedin = /^https?:$/.test(protocol) && /(?:^|\.)linkedin\.com$/.test(hostname);
     return isLinkedin && (PROFILE.test(pathname) || MEMBER.test(pathname))

@@ -145,7 +145,7 @@ def _distinct(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(values)))
 
 
-class StoredPersonSchema(ResponseSchema):
+class SearchedPersonSchema(ResponseSchema):
     """A stored person who meets the criteria."""
 
     contact_id = fields.String(metadata={"example": EXAMPLES["con"]})
@@ -163,7 +163,7 @@ class StoredPersonSchema(ResponseSchema):
     )
 
 
-class FoundPersonSchema(StoredPersonSchema):
+class FoundPersonSchema(SearchedPersonSchema):
     """A person whom a provider found."""
 
     credits_charged = fields.Integer(
@@ -175,7 +175,7 @@ class PeopleSearchResultSchema(ResponseSchema):
     """The company if it is stored, its stored people, and those whom the providers found."""
 
     company = fields.Nested(CompanySchema, allow_none=True)
-    stored = fields.List(fields.Nested(StoredPersonSchema))
+    stored = fields.List(fields.Nested(SearchedPersonSchema))
     people = fields.List(fields.Nested(FoundPersonSchema))
     next_page = fields.Integer(
         allow_none=True, metadata={"example": 2, "description": "Null if no provider has more."}
