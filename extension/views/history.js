@@ -57,7 +57,11 @@ function entryOf(job, lookup) {
   const isFound = ["found", "partial"].includes(job.outcome ?? "");
   return {
     job,
-    name: isList(job) ? plural("people", job.progress.total) : isHidden ? t("unknown_person") : (name ?? subject.phone ?? t("unknown_person")),
+    name: isList(job)
+      ? plural("people", job.progress.total)
+      : isHidden
+        ? t("unknown_person")
+        : (name ?? subject.phone ?? t("unknown_person")),
     value: isFound && !isHidden ? (values.find(Boolean) ?? null) : null,
   };
 }
@@ -111,7 +115,9 @@ function jobView(job, name) {
       "section",
       { class: "card" },
       cardHeader((!isList(job) && results[0]?.contact?.full_name) || name, false, h("p", { class: "hint" }, facts)),
-      ...(values.length > 0 ? results.flatMap((/** @type {any} */ result) => shownResult(job, result)) : noValues(app, response)),
+      ...(values.length > 0
+        ? results.flatMap((/** @type {any} */ result) => shownResult(job, result))
+        : noValues(app, response)),
       receipt(response, values[0]?.sources ?? []),
       subject && h("button", { type: "button", onclick: open }, t("open_profile"), icon("chevron")),
     );

@@ -1,6 +1,6 @@
 // Requests about other people than the one shown: in progress, or finished and not shown yet.
 
-import { peopleOf } from "../people_requests.js";
+import { peopleOf } from "../people/requests.js";
 import { isFinished, listRequests, onRequestChange } from "../request_store.js";
 import { t, valueText } from "../texts.js";
 import { h, listRow } from "./components.js";

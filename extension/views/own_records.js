@@ -12,8 +12,10 @@ const placed = ({ crm = [], address_books: books = [] }) => [
   ...books.map((entry) => ({ ...entry, kind: "entry", place: t("known_in_book", entry.book) })),
 ];
 
-/** Return the names of the places that have the person, each once. @param {OwnRecords} result @returns {string[]} */
-export const placesOf = (result) => [...new Set(placed(result).map(({ place }) => place))];
+/** Return the names of the CRMs and address books that have the person, each once. @param {OwnRecords} result @returns {string[]} */
+export const systemsOf = ({ crm = [], address_books: books = [] }) => [
+  ...new Set([...crm.map(crmName), ...books.map(({ book }) => book)]),
+];
 
 /** Return icons for a contact's known and owned fields, and for where else the workspace has the person.
  *  @param {OwnRecords & {available: import("../client/api.js").MaskedValue[], saved: object|null}} result */

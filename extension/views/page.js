@@ -1,7 +1,7 @@
 // The page that the icon was clicked on: its people, its person, or its company.
 
 import { normalizeEmail } from "../client/normal_forms.js";
-import { subjectOf } from "../listed_people.js";
+import { subjectOf } from "../people/identifiers.js";
 import { readPeople } from "../page_people.js";
 import { plural, t } from "../texts.js";
 import { button, h } from "./components.js";
@@ -45,7 +45,8 @@ function subjectOfOne(person) {
 /** @param {Page} page @param {PeopleOnPage} found @returns {View} */
 function listView(page, found) {
   const offersCompany = page.kind !== "nothing";
-  const company = (/** @type {App} */ app) => button(t("show_site"), () => app.open(siteView(page)), { class: "secondary" });
+  const company = (/** @type {App} */ app) =>
+    button(t("show_site"), () => app.open(siteView(page)), { class: "secondary" });
   return peopleView(found, { canReadAgain: true, below: offersCompany ? company : undefined });
 }
 

@@ -1,9 +1,9 @@
 // The people on a page: what is known of each, what they cost, and what can be done with those who are picked.
 
 import { ApiError } from "../client/api.js";
-import { listPeople, stateOf } from "../listed_people.js";
-import { PeopleList } from "../people_list.js";
-import { lookUpPeople } from "../people_lookups.js";
+import { listPeople, stateOf } from "../people/listed_people.js";
+import { PeopleList } from "../people/people_list.js";
+import { lookUpPeople } from "../people/lookups.js";
 import { plural, t } from "../texts.js";
 import { announce, emptyState, h, iconButton, problemAlert } from "./components.js";
 import { peopleActions } from "./people_actions.js";
@@ -11,7 +11,7 @@ import { peoplePicking } from "./people_picking.js";
 import { personRow } from "./person_row.js";
 
 /** @typedef {import("../types.js").App} App */
-/** @typedef {import("../listed_people.js").ListedPerson} ListedPerson */
+/** @typedef {import("../people/listed_people.js").ListedPerson} ListedPerson */
 
 /** Return the view of a list. `below` is shown below the list.
  *  @param {{people: import("../page_people.js").PersonOnPage[], left_out: number}} page
@@ -32,7 +32,11 @@ export function peopleView(page, { canReadAgain, below } = {}) {
       "section",
       { class: "people-on-page" },
       heading(list.people.length, canReadAgain && app.restart),
-      h("p", { class: "hint" }, [t("people_hint"), page.left_out > 0 && plural("left_out", page.left_out)].filter(Boolean).join(" ")),
+      h(
+        "p",
+        { class: "hint" },
+        [t("people_hint"), page.left_out > 0 && plural("left_out", page.left_out)].filter(Boolean).join(" "),
+      ),
       failure,
       picking,
       h("ul", { class: "list" }, ...rows.map(({ element }) => element)),
@@ -61,7 +65,9 @@ async function lookUpAndShow(app, list, failure) {
   try {
     await lookUpPeople(app, list.people, (batch) => list.changed(batch));
     list.changed(list.people.filter(({ subject }) => subject === null));
-    announce(t("people_looked_up", list.people.length, list.people.filter((listed) => stateOf(listed) === "owned").length));
+    announce(
+      t("people_looked_up", list.people.length, list.people.filter((listed) => stateOf(listed) === "owned").length),
+    );
   } catch (error) {
     if (app.signal.aborted) return;
     if (!(error instanceof ApiError)) throw error;

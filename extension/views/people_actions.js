@@ -1,8 +1,8 @@
 // What can be done with the people of a list: the bar at the bottom, its forms, and the request in progress above it.
 
-import { forgetRequest, applyRequest, followRequests } from "../people_requests.js";
-import { csvOf } from "../people_csv.js";
-import { priceOf, valuesOf } from "../listed_people.js";
+import { forgetRequest, applyRequest, followRequests } from "../people/requests.js";
+import { csvOf } from "../people/csv.js";
+import { priceOf, valuesOf } from "../people/listed_people.js";
 import { deleteRequest, isFinished, markSeen } from "../request_store.js";
 import { run } from "../requests.js";
 import { formatCredits, plural, t } from "../texts.js";
@@ -12,7 +12,7 @@ import { listForm } from "./people_list_form.js";
 import { showProgress } from "./progress.js";
 
 /** @typedef {import("../types.js").App} App */
-/** @typedef {import("../people_list.js").PeopleList} PeopleList */
+/** @typedef {import("../people/people_list.js").PeopleList} PeopleList */
 /** @typedef {import("../request_store.js").StoredRequest} StoredRequest */
 
 /** @param {App} app @param {PeopleList} list @param {() => void} lookUp called when people are to be looked up again */
@@ -21,18 +21,33 @@ export function peopleActions(app, list, lookUp) {
   const request = h("div", { class: "stack", hidden: true });
   const enrichment = disclosure("find_contacts", "people-enrichment", enrichmentForm(app, list, onStarted));
   const listing = disclosure("put_on_list", "people-listing", listForm(app, list));
-  const exports = h("span", { class: "exports" }, iconButton("copy", t("copy_emails"), copyEmails), iconButton("download", t("download_csv"), download));
+  const exports = h(
+    "span",
+    { class: "exports" },
+    iconButton("copy", t("copy_emails"), copyEmails),
+    iconButton("download", t("download_csv"), download),
+  );
   const parts = [enrichment, listing];
   const bar = h("div", { class: "bar" }, enrichment.toggle, listing.toggle, exports);
   list.onChange(update, app.signal);
   followRequests(list, show, app.signal);
   update();
-  return h("section", { class: "people-actions", "aria-label": t("people_actions") }, request, ...parts.map(({ panel }) => panel), summary, bar);
+  return h(
+    "section",
+    { class: "people-actions", "aria-label": t("people_actions") },
+    request,
+    ...parts.map(({ panel }) => panel),
+    summary,
+    bar,
+  );
 
   /** @param {string} name @param {string} id @param {{element: HTMLElement, update: () => unknown}} form */
   function disclosure(name, id, form) {
     const panel = h("div", { id, class: "panel", hidden: true }, form.element);
-    const toggle = button(t(name), () => open(panel.hidden ? panel : null), { "aria-expanded": "false", "aria-controls": id });
+    const toggle = button(t(name), () => open(panel.hidden ? panel : null), {
+      "aria-expanded": "false",
+      "aria-controls": id,
+    });
     return { panel, toggle, form };
   }
 
@@ -53,7 +68,8 @@ export function peopleActions(app, list, lookUp) {
   function update() {
     const { picked } = list;
     const price = picked.reduce((sum, listed) => sum + priceOf(listed, list.choice, app.session.prices), 0);
-    const text = picked.length > 0 ? t("picked_price", plural("people", picked.length), formatCredits(price)) : t("nobody_picked");
+    const text =
+      picked.length > 0 ? t("picked_price", plural("people", picked.length), formatCredits(price)) : t("nobody_picked");
     summary.textContent = text;
     for (const { toggle, panel } of parts) toggle.disabled = picked.length === 0 && panel.hidden;
     exports.hidden = withValues().length === 0;
@@ -66,7 +82,11 @@ export function peopleActions(app, list, lookUp) {
   }
 
   async function copyEmails() {
-    const emails = withValues().flatMap((listed) => valuesOf(listed, "email").slice(0, 1).map(({ email }) => email));
+    const emails = withValues().flatMap((listed) =>
+      valuesOf(listed, "email")
+        .slice(0, 1)
+        .map(({ email }) => email),
+    );
     await navigator.clipboard.writeText(emails.join("\n"));
     const text = plural("emails_copied", emails.length);
     summary.textContent = text;
@@ -111,7 +131,8 @@ function focusOn(element) {
 /** @param {App} app @param {StoredRequest} stored @param {() => void} done @returns {Node[]} */
 function resultOf(app, { response, problem }, done) {
   const close = button(t("done"), done, { class: "done" });
-  if (!response) return [problemAlert(problem ?? { code: "provider_failed", status: 0 }, app.session.origin, null), close];
+  if (!response)
+    return [problemAlert(problem ?? { code: "provider_failed", status: 0 }, app.session.origin, null), close];
   const { items = [] } = response.result ?? {};
   const found = items.filter((/** @type {any} */ { emails, phones }) => emails.length + phones.length > 0).length;
   const text = t("people_found", found, items.length, formatCredits(response.credits.charged));

@@ -2,7 +2,7 @@
 
 import { ApiError } from "../client/api.js";
 import { sha256 } from "../client/normal_forms.js";
-import { skippableSources } from "../listed_people.js";
+import { skippableSources } from "../people/listed_people.js";
 import { run, startRequest } from "../requests.js";
 import { loadSession, onSessionChange } from "../storage.js";
 import { formatCredits, plural, t } from "../texts.js";
@@ -10,26 +10,32 @@ import { button, h, problemAlert } from "./components.js";
 import { purposeChoice } from "./purpose.js";
 
 /** @typedef {import("../types.js").App} App */
-/** @typedef {import("../people_list.js").PeopleList} PeopleList */
+/** @typedef {import("../people/people_list.js").PeopleList} PeopleList */
 /** @typedef {import("../client/api.js").Estimate} Estimate */
 
 const MAX_ITEMS = 100; // of a request
 const PAUSE_MILLISECONDS = 250; // while more people are picked
 /** @type {("email"|"phone")[]} */
 const FIELDS = ["email", "phone"];
-/** @type {import("../listed_people.js").Choice["skip"][]} */
+/** @type {import("../people/listed_people.js").Choice["skip"][]} */
 const SKIPS = ["in_source", "has_field", "none"];
 
 /** Return the form. @param {App} app @param {PeopleList} list @param {() => void} onStarted called once the request is stored */
 export function enrichmentForm(app, list, onStarted) {
   const boxes = FIELDS.map((name) => h("input", { type: "checkbox", value: name, onchange: choose }));
-  const skip = h("select", { id: "people-skip", onchange: choose }, ...SKIPS.map((name) => h("option", { value: name }, t(`skip_${name}`))));
+  const skip = h(
+    "select",
+    { id: "people-skip", onchange: choose },
+    ...SKIPS.map((name) => h("option", { value: name }, t(`skip_${name}`))),
+  );
   const skipField = h("div", { class: "field" }, h("label", { for: "people-skip" }, t("skip")), skip);
   const cap = h("input", { id: "people-cap", type: "number", min: 0, step: 1, inputmode: "numeric", oninput: onCap });
   const capField = h("div", { class: "field cap" }, h("label", { for: "people-cap" }, t("cap")), cap);
   const submit = button(t("find_people", "…", "…"), request, { class: "primary", disabled: true });
   const hint = h("p", { class: "hint" });
-  const fewer = button(t("keep_first", MAX_ITEMS), () => list.pick(list.picked.slice(MAX_ITEMS), false), { hidden: true });
+  const fewer = button(t("keep_first", MAX_ITEMS), () => list.pick(list.picked.slice(MAX_ITEMS), false), {
+    hidden: true,
+  });
   const problem = h("div", { class: "stack" });
   const purpose = purposeChoice(app, "people");
   let latest = {};
@@ -39,8 +45,23 @@ export function enrichmentForm(app, list, onStarted) {
   let estimate = null;
   boxes.forEach((box) => (box.checked = list.choice.fields.includes(box.value)));
   skip.value = list.choice.skip;
-  const fields = h("div", { class: "fields", role: "group", "aria-label": t("find_what") }, ...boxes.map((box) => h("label", { class: "check" }, box, t(`kind_${box.value}`))));
-  const element = h("div", { class: "stack" }, fields, skipField, capField, purpose.element, hint, fewer, problem, submit);
+  const fields = h(
+    "div",
+    { class: "fields", role: "group", "aria-label": t("find_what") },
+    ...boxes.map((box) => h("label", { class: "check" }, box, t(`kind_${box.value}`))),
+  );
+  const element = h(
+    "div",
+    { class: "stack" },
+    fields,
+    skipField,
+    capField,
+    purpose.element,
+    hint,
+    fewer,
+    problem,
+    submit,
+  );
   list.onChange(update, app.signal);
   loadSession().then((session) => session && showBalance(session)); // it may have changed since the view was opened
   onSessionChange(showBalance, app.signal);
@@ -97,7 +118,7 @@ export function enrichmentForm(app, list, onStarted) {
     const { fields, skip: when } = list.choice;
     const sources = when === "none" ? [] : skippableSources(list.picked);
     const rule = sources.length > 0 && when !== "none" ? { skip: sources, skip_when: when } : {};
-    const items = list.picked.map(({ subject }) => ({ subject }));
+    const items = list.picked.map(({ subject }) => ({ subject: subject ?? {} }));
     return { entity: /** @type {"person"} */ ("person"), items, fields, ...rule, ...purpose.stated() };
   }
 
@@ -110,7 +131,8 @@ export function enrichmentForm(app, list, onStarted) {
   function showPrice() {
     const count = list.picked.length;
     fewer.hidden = count <= MAX_ITEMS;
-    hint.textContent = count > MAX_ITEMS ? t("people_too_many", MAX_ITEMS, count) : estimate ? priceSentence(estimate, balance) : "";
+    hint.textContent =
+      count > MAX_ITEMS ? t("people_too_many", MAX_ITEMS, count) : estimate ? priceSentence(estimate, balance) : "";
     submit.textContent = estimate
       ? t("find_people", plural("people", estimate.to_buy), formatCredits(most()))
       : t("find_people", plural("people", count), "…");
@@ -122,7 +144,10 @@ export function enrichmentForm(app, list, onStarted) {
     const items = list.picked;
     const asked = { ...body(), max_credits: most() };
     const name = `enrichment_request ${await sha256(JSON.stringify(asked))}`;
-    const started = await startRequest(name, "enrichmentRequest", asked, { subject: null, label: plural("people", items.length) });
+    const started = await startRequest(name, "enrichmentRequest", asked, {
+      subject: null,
+      label: plural("people", items.length),
+    });
     list.pick(items, false);
     isCapEdited = false;
     onStarted();
@@ -132,7 +157,11 @@ export function enrichmentForm(app, list, onStarted) {
 
 /** Return who costs nothing and who may cost something, and what is missing for it. @param {Estimate} estimate @param {number} balance */
 function priceSentence({ owned, skipped, to_buy: rest, credits_max: max }, balance) {
-  const counts = [owned > 0 && t("count_owned", owned), skipped > 0 && t("count_skipped", skipped), t("count_to_buy", rest)];
+  const counts = [
+    owned > 0 && t("count_owned", owned),
+    skipped > 0 && t("count_skipped", skipped),
+    t("count_to_buy", rest),
+  ];
   const parts = [`${counts.filter(Boolean).join(", ")}.`, rest > 0 ? t("paid_if_found") : t("nothing_to_buy")];
   if (balance === 0 && max > 0) parts.push(t("no_credits", formatCredits(max), formatCredits(balance)));
   else if (max > balance) parts.push(t("people_no_credits", formatCredits(balance)));

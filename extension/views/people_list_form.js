@@ -6,15 +6,21 @@ import { errorMessage, plural, t } from "../texts.js";
 import { announce, errorAlert, h } from "./components.js";
 
 /** @typedef {import("../types.js").App} App */
-/** @typedef {import("../people_list.js").PeopleList} PeopleList */
-/** @typedef {import("../listed_people.js").ListedPerson} ListedPerson */
+/** @typedef {import("../people/people_list.js").PeopleList} PeopleList */
+/** @typedef {import("../people/listed_people.js").ListedPerson} ListedPerson */
 
 const BATCH_SIZE = 100;
 
 /** @param {App} app @param {PeopleList} list */
 export function listForm(app, list) {
   const names = h("datalist", { id: "people-lists" });
-  const name = h("input", { id: "people-list", list: "people-lists", autocomplete: "off", maxlength: 200, required: true });
+  const name = h("input", {
+    id: "people-list",
+    list: "people-lists",
+    autocomplete: "off",
+    maxlength: 200,
+    required: true,
+  });
   const submit = h("button", { type: "submit", class: "primary" });
   const result = h("div", { class: "stack" });
   const hint = h("p", { class: "hint" });
@@ -62,7 +68,8 @@ export function listForm(app, list) {
 
   /** @param {string} listName @param {ListedPerson[]} people @param {number} added */
   function show(listName, people, added) {
-    for (const { lookup } of people) if (lookup) lookup.saved ??= { id: "", list: listName, tags: [], note: null, updated_at: "" };
+    for (const { lookup } of people)
+      if (lookup) lookup.saved ??= { id: "", list: listName, tags: [], note: null, updated_at: "" };
     list.changed(people);
     const text = t("added_to_list", plural("people", added), listName);
     result.replaceChildren(h("p", { class: "success" }, text));

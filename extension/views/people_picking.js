@@ -1,20 +1,22 @@
 // Who of a list is shown and picked: one box for all, a filter, and rows that keys move between.
 
-import { isPickable, stateOf, valuesOf } from "../listed_people.js";
+import { isPickable, stateOf, valuesOf } from "../people/listed_people.js";
 import { t } from "../texts.js";
 import { h } from "./components.js";
 
-/** @typedef {import("../people_list.js").PeopleList} PeopleList */
-/** @typedef {import("../listed_people.js").ListedPerson} ListedPerson */
+/** @typedef {import("../people/people_list.js").PeopleList} PeopleList */
+/** @typedef {import("../people/listed_people.js").ListedPerson} ListedPerson */
 /** @typedef {import("./person_row.js").PersonRow} PersonRow */
 
 /** The filters, by the name of their text. @type {Map<string, (listed: ListedPerson) => boolean>} */
-const FILTERS = new Map([
-  ["filter_all", () => true],
-  ["filter_new", (listed) => ["known", "unknown"].includes(stateOf(listed))],
-  ["filter_with_email", hasEmail],
-  ["filter_own", (listed) => ["owned", "own_record"].includes(stateOf(listed))],
-]);
+const FILTERS = new Map(
+  /** @type {[string, (listed: ListedPerson) => boolean][]} */ ([
+    ["filter_all", () => true],
+    ["filter_new", (listed) => ["known", "unknown"].includes(stateOf(listed))],
+    ["filter_with_email", hasEmail],
+    ["filter_own", (listed) => ["owned", "own_record"].includes(stateOf(listed))],
+  ]),
+);
 
 /** Return the line above the rows. @param {import("../types.js").App} app @param {PeopleList} list @param {PersonRow[]} rows */
 export function peoplePicking(app, list, rows) {
@@ -60,7 +62,9 @@ export function peoplePicking(app, list, rows) {
   function listenTo(row, index) {
     row.checkbox.addEventListener("click", (event) => {
       const from = event.shiftKey && lastIndex !== null ? lastIndex : index;
-      const range = rows.slice(Math.min(from, index), Math.max(from, index) + 1).filter(({ element }) => !element.hidden);
+      const range = rows
+        .slice(Math.min(from, index), Math.max(from, index) + 1)
+        .filter(({ element }) => !element.hidden);
       lastIndex = index;
       list.pick(
         range.map(({ listed }) => listed),
@@ -74,7 +78,9 @@ export function peoplePicking(app, list, rows) {
   function moveFocus(event, row) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step === undefined) return;
-    const boxes = shown().map(({ checkbox }) => checkbox).filter((box) => !box.disabled);
+    const boxes = shown()
+      .map(({ checkbox }) => checkbox)
+      .filter((box) => !box.disabled);
     boxes[boxes.indexOf(row.checkbox) + step]?.focus();
     event.preventDefault(); // of scrolling
   }

@@ -1,15 +1,15 @@
 // A row of a list of people: who it is, what is known, what it costs, and the values that are owned.
 
-import { isPickable, priceOf, stateOf, valuesOf } from "../listed_people.js";
+import { isPickable, priceOf, stateOf, valuesOf } from "../people/listed_people.js";
 import { capitalize, errorMessage, formatCredits, slugOf, t, valueText } from "../texts.js";
 import { h, iconButton, statusIcon, valueLink } from "./components.js";
 import { icon } from "./icons.js";
-import { placesOf } from "./own_records.js";
+import { systemsOf } from "./own_records.js";
 import { personView } from "./person.js";
 
 /** @typedef {import("../types.js").App} App */
-/** @typedef {import("../listed_people.js").ListedPerson} ListedPerson */
-/** @typedef {import("../people_list.js").PeopleList} PeopleList */
+/** @typedef {import("../people/listed_people.js").ListedPerson} ListedPerson */
+/** @typedef {import("../people/people_list.js").PeopleList} PeopleList */
 /** A row; `update` shows what has changed of the person.
  *  @typedef {{listed: ListedPerson, element: HTMLElement, checkbox: HTMLInputElement, update: () => void}} PersonRow */
 
@@ -78,22 +78,27 @@ function badgesOf(app, listed) {
   const { lookup, item } = listed;
   const state = stateOf(listed);
   const said = item && resultText(app, item);
-  const places = lookup && !lookup.suppressed && !lookup.excluded ? placesOf(lookup) : [];
+  const systems = lookup && !lookup.suppressed && !lookup.excluded ? systemsOf(lookup) : [];
   return [
     said && h("span", { class: item.error ? "error" : "" }, said),
     stateBadge(listed, state),
-    ...places.map((place) => h("span", { class: "badge" }, icon("known"), place)),
+    ...systems.map((name) => h("span", { class: "badge" }, icon("known"), t("known_in", name))),
     ...(lookup && state !== "owned" && !said ? maskedValues(lookup) : []),
     lookup?.saved && statusIcon("saved", t("saved"), false),
   ];
 }
 
-/** @param {ListedPerson} listed @param {import("../listed_people.js").State} state */
+/** @param {ListedPerson} listed @param {import("../people/listed_people.js").State} state */
 function stateBadge({ lookup, item }, state) {
   if (state === "unidentified") return h("span", { class: "badge fair" }, t("not_enough_known"));
   if (state === "requested") return h("span", { class: "badge" }, capitalize(t("state_open")));
   if (state === "suppressed") return h("span", { class: "badge bad" }, capitalize(t("state_suppressed")));
-  if (state === "excluded") return h("span", { class: "badge bad" }, t("excluded", valueText("exclusion", lookup?.excluded?.reason ?? "other")));
+  if (state === "excluded")
+    return h(
+      "span",
+      { class: "badge bad" },
+      t("excluded", valueText("exclusion", lookup?.excluded?.reason ?? "other")),
+    );
   if (state === "owned") return h("span", { class: "badge good" }, icon("check"), t("owned"));
   return state === "unknown" && !item && h("span", { class: "badge" }, t("person_unknown_title"));
 }

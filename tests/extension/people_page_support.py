@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -117,17 +118,27 @@ def reveal(user: BrowserUser, people: Sequence[Somebody]) -> None:
 
 
 def put_into_crm(user: BrowserUser, people: Sequence[Somebody], **fields: Any) -> None:
-    """Put people into the workspace's HubSpot, without an address unless `fields` has some."""
+    """Put people into the workspace's HubSpot, without an address unless `fields` has some.
+
+    The server and the workers remember for a few seconds that no workspace has a system of its own, for
+    lookups and for prices: wait until a worker skips one more person, whom no page shows.
+    """
+    (witness,) = somebodies(1)
     with user.stack.database.transaction() as session:
-        in_crm(
-            session, a_crm(session, user.workspace), *({"profiles": [one.profile]} | fields for one in people)
-        )
-    subject = {"linkedin_url": people[0].profile}
-    request = {"entity": "person", "items": [{"subject": subject}], "skip": ["crm"], "dry_run": True}
+        known = [{"profiles": [one.profile]} | fields for one in (*people, witness)]
+        in_crm(session, a_crm(session, user.workspace), *known)
+    subject = {"linkedin_url": witness.profile}
     call = partial(user.stack.call, "POST", Authorization=user.token)
-    # The server remembers for a few seconds that no workspace has a system of its own.
     wait_until(lambda: call("/api/ext/lookup", {"subject": subject}).body["crm"])
-    wait_until(lambda: call("/api/ext/enrichment-request", request).body["estimate"]["skipped"])
+    attempts = count(1)
+
+    def ask(**options: Any) -> Any:
+        item = {"subject": subject, "client_reference": str(next(attempts))}
+        request = {"entity": "person", "fields": ["email"], "items": [item], "skip": ["crm"], **options}
+        return call("/api/ext/enrichment-request", request).body
+
+    wait_until(lambda: ask(dry_run=True)["estimate"]["skipped"])
+    wait_until(lambda: ask()["result"]["items"][0]["outcome"] == "skipped")
 
 
 @dataclass

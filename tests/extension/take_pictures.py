@@ -22,7 +22,7 @@ from address_book_support import a_book
 from chromium_support import BrowserUser, launch_browser
 from crm_index_support import a_crm, in_crm
 from e2e_stack import ROOT, Stack
-from people_page_support import FindsEverybody, Somebody, reveal, serve_people, somebodies
+from people_page_support import FindsEverybody, Somebody, on_page, reveal, somebodies, without_reader
 from playwright.sync_api import Page, Playwright, ViewportSize, expect
 from proxy_support import RecordingProxy
 from vendors_support import FakeVendors, prospeo_finds
@@ -38,7 +38,9 @@ RESIZING_MS = 1000  # a popup that Chromium is resizing is painted twice
 ALL_VIEWS = ("sign-in", "company", "masked", "own", "asking", "revealed", "saved")
 SCREENSHOTS = {"light": ALL_VIEWS, "dark": ("company", "own", "revealed")}
 OWN = "Ethan Rivera"
-SIDE_PANEL: ViewportSize = {"width": 460, "height": 700}
+HEAD = {"title": "Head of Optical Design", "company_name": "Meridian Lenses"}
+HIDDEN = {"full_name": "Nora K.", "title": "Lens Technician", "company_name": "Meridian Lenses"}
+SIDE_PANEL: ViewportSize = {"width": 460, "height": 680}
 IN_BOOK: dict[str, Any] = {
     "name": OWN,
     "company": "Northlight Optics",
@@ -121,17 +123,21 @@ def test_pictures_of_the_people_on_a_page(  # noqa: PLR0917 -- fixtures
     theme: str,
 ) -> None:
     _import(stack)
-    people, strangers = _demo_people(12), somebodies(3)
-    FindsEverybody(vendors).know([*people, *strangers])
+    ethan, daniel, maya, *others = _demo_people()
+    (stranger,) = somebodies(1)
+    FindsEverybody(vendors).know([maya, stranger, *others])
     workspace, token = _create_workspace(stack)
+    without_reader(tmp_path)
     with launch_browser(playwright, tmp_path, proxy, dark=theme == "dark") as started:
         user = BrowserUser(started, proxy, stack, workspace, token)
         user.sign_in(lists=["Lens designers", "Autumn conference"])
-        reveal(user, people[:2])
-        popup = user.open_popup_on(serve_people(user, [*people, *strangers]))
-        for one in (*people[:6], strangers[0]):
+        reveal(user, [daniel])
+        shown = [_shown(one) for one in (maya, ethan, daniel, *others)]
+        on_page(user, *shown[:2], _shown(stranger) | HEAD, HIDDEN, *shown[2:])
+        popup = user.open_popup_on("http://search.example/")
+        for one in (ethan, maya, stranger, daniel, *others[:2]):
             popup.get_by_role("checkbox", name=one.name).check()
-        expect(popup.get_by_text("7 people picked")).to_be_visible()
+        expect(popup.get_by_text("6 people picked")).to_be_visible()
         popup.evaluate("scrollTo(0, 0)")
         _screenshot(popup, "people", theme)
         popup.get_by_role("button", name="Find contacts").click()
@@ -147,18 +153,23 @@ def test_pictures_of_the_people_on_a_page(  # noqa: PLR0917 -- fixtures
     _shrink(*(f"{name}-{theme}" for name in ("people", "people-price", "people-side")))
 
 
-def _demo_people(count: int) -> list[Somebody]:
-    """Return people of the demo, the one in the CRM among them."""
+def _shown(one: Somebody) -> dict[str, str]:
+    return {"full_name": one.name, "linkedin_url": one.profile}
+
+
+def _demo_people() -> list[Somebody]:
+    """Return people of the demo: first the one in the CRM."""
     with (ROOT / "demo" / "people.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["company_domain"] == "northlight-optics.example"]
-    return [
+    people = [
         Somebody(
             row["full_name"],
             row["linkedin_url"],
             row["email"] or f"{row['full_name'].replace(' ', '.').lower()}@northlight-optics.example",
         )
-        for row in rows[:count]
+        for row in rows[:10]
     ]
+    return sorted(people, key=lambda one: one.name != OWN)
 
 
 def _shrink(*names: str) -> None:

@@ -1,7 +1,7 @@
 // A list of people as a file for a spreadsheet (RFC 4180).
 
 import { valuesOf } from "./listed_people.js";
-import { t } from "./texts.js";
+import { t } from "../texts.js";
 
 const COLUMNS = ["name", "title", "company", "profile", "email", "phone"];
 const FORMULA = /^[=@\t\r]|^[+-](?![\d\s().-]*$)/; // what a spreadsheet would compute; a number is none

@@ -1,7 +1,7 @@
 // The list that the parts of its view share: its people, what is chosen, and who is told of a change.
 
 import { isPickable } from "./listed_people.js";
-import { loadDraft, saveDraft } from "./storage.js";
+import { loadDraft, saveDraft } from "../storage.js";
 
 /** @typedef {import("./listed_people.js").ListedPerson} ListedPerson */
 
@@ -40,7 +40,10 @@ export class PeopleList {
     const changed = people.filter((listed) => isPickable(listed) && listed.isPicked !== isPicked);
     for (const listed of changed) listed.isPicked = isPicked;
     this.changed(changed);
-    saveDraft(DRAFT, this.picked.map(({ key }) => key));
+    saveDraft(
+      DRAFT,
+      this.picked.map(({ key }) => key),
+    );
   }
 
   /** Pick the people who were picked before the popup closed. */

@@ -1,13 +1,13 @@
 // The requests about people of a list: found again by the people, whatever the page is called.
 
-import { isFinished, listPeopleRequests, onRequestChange } from "./request_store.js";
-import { keyOf } from "./listed_people.js";
+import { isFinished, listPeopleRequests, onRequestChange } from "../request_store.js";
+import { keyOf } from "./identifiers.js";
 
-/** @typedef {import("./request_store.js").StoredRequest} StoredRequest */
+/** @typedef {import("../request_store.js").StoredRequest} StoredRequest */
 /** @typedef {import("./people_list.js").PeopleList} PeopleList */
 
 /** Return what the list shows of the people of a request, for a list without a page. @param {StoredRequest} request
- *  @returns {import("./page_people.js").PersonOnPage[]} */
+ *  @returns {import("../page_people.js").PersonOnPage[]} */
 export const peopleOf = (request) => request.body.items.map((/** @type {any} */ { subject }) => subject);
 
 /** Call back with each request about people of the list, and again when it changes, until the signal is aborted.
@@ -30,16 +30,21 @@ export function applyRequest(list, request) {
   const items = request.response?.result?.items ?? [];
   const changed = peopleOf(request).flatMap((subject, index) => {
     const listed = list.byKey.get(keyOf(subject));
-    if (!listed) return [];
-    const item = items[index] ?? null;
-    const isDone = item !== null && (item.outcome !== null || item.error !== null);
-    const before = [listed.isRequested, listed.item];
-    if (isDone) listed.item = item;
-    listed.isRequested = !isFinished(request) && !isDone;
-    if (listed.isRequested) listed.isPicked = false;
-    return before[0] === listed.isRequested && before[1]?.outcome === listed.item?.outcome ? [] : [listed];
+    return listed && applyItem(listed, items[index] ?? null, isFinished(request)) ? [listed] : [];
   });
   list.changed(changed);
+}
+
+/** Set what a request has of a person; return whether that is new.
+ *  @param {import("./listed_people.js").ListedPerson} listed
+ *  @param {import("../client/api.js").EnrichedItem|null} item @param {boolean} isFinal */
+function applyItem(listed, item, isFinal) {
+  const { isRequested, item: before } = listed;
+  const isDone = item !== null && (item.outcome !== null || item.error !== null);
+  if (isDone) listed.item = item;
+  listed.isRequested = !isFinal && !isDone;
+  if (listed.isRequested) listed.isPicked = false;
+  return isRequested !== listed.isRequested || before?.outcome !== listed.item?.outcome;
 }
 
 /** Forget the results of a request, so that the people are looked up again. @param {PeopleList} list @param {StoredRequest} request */

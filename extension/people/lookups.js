@@ -1,8 +1,8 @@
 // The lookups of a list of people: as many in one request as the service takes. They are free.
 
-import { ApiError } from "./client/api.js";
+import { ApiError } from "../client/api.js";
 
-/** @typedef {import("./types.js").App} App */
+/** @typedef {import("../types.js").App} App */
 /** @typedef {import("./listed_people.js").ListedPerson} ListedPerson */
 /** Called with the people of one request, once their lookups are known. @typedef {(people: ListedPerson[]) => void} OnFound */
 
