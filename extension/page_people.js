@@ -1,6 +1,6 @@
 // The people on the page that the user clicked the toolbar icon on.
 
-import { normalizeEmail, normalizeProfileUrl } from "./client/normal_forms.js";
+import { normalizeCompanyUrl, normalizeEmail, normalizeProfileUrl } from "./client/normal_forms.js";
 import { readInPage } from "./page_reader.js";
 import { loadPageRules, rulesFor } from "./page_rules.js";
 
@@ -13,7 +13,8 @@ import { loadPageRules, rulesFor } from "./page_rules.js";
  *  @typedef {{kind: "list"|"person"|"none", rule: string, people: PersonOnPage[], left_out: number}} PeopleOnPage */
 /** @typedef {import("./page_reader.js").Reading} Reading */
 
-const LIMITS = { people: 200, elements: 25_000, milliseconds: 1_500, text: 500_000 };
+/** What a click reads at most; the milliseconds are a bound for slow computers. */
+export const LIMITS = { people: 200, elements: 25_000, milliseconds: 3_000, text: 500_000 };
 const MEMBER_URL = /^https:\/\/[a-z.]*linkedin\.com\/(?:sales|talent|recruiter)\/[^?#]{1,300}$/;
 const LONGEST = 200;
 
@@ -22,8 +23,7 @@ const LONGEST = 200;
 export async function readPeople(page) {
   try {
     const { url = "" } = await chrome.tabs.get(page.tabId);
-    if (!/^https?:/.test(url) || (page.host !== "" && new URL(url).hostname.replace(/\.$/, "") !== page.host))
-      return none();
+    if (!/^https?:/.test(url) || !shows(page, url)) return none();
     const rules = await loadPageRules();
     const used = rulesFor(rules, url);
     if (used.length === 0) return none();
@@ -37,6 +37,12 @@ export async function readPeople(page) {
   } catch {
     return none(); // the tab was closed or navigated, or does not let itself be read
   }
+}
+
+/** Return whether a URL is that of the page. @param {import("./storage.js").Page} page @param {string} url */
+function shows({ host, url: normal }, url) {
+  if (normal !== "") return [normalizeProfileUrl(url), normalizeCompanyUrl(url)].includes(normal);
+  return host === new URL(url).hostname.replace(/\.$/, "");
 }
 
 /** @returns {PeopleOnPage} */

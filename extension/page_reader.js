@@ -23,6 +23,7 @@ export function readInPage(rules, words, limits) {
   const LONG = 2_000; // characters that are searched for an address
   const LEVELS = 8; // from a link to its row
   const ROW_TEXT = 600; // characters of a row
+  const MEMBERS = 3; // that a team has at least
   const PROFILE = /^\/(?:in|pub)\/(?!(?:me|unavailable)(?:\/|$))[^/]+/;
   const MEMBER = /^\/(?:sales\/(?:lead|people)|talent\/profile|recruiter\/profile)\/[^/]+/;
   const ADDRESS = /[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/u;
@@ -39,9 +40,10 @@ export function readInPage(rules, words, limits) {
   const isSite = rules.some((rule) => "hosts" in rule);
   const { createTreeWalker, createRange } = Document.prototype; // the page may name an element like them
   const range = createRange.call(document);
-  const until = performance.now() + limits.milliseconds;
   let elementsLeft = limits.elements;
   const html = /** @type {HTMLElement} */ (getter(Document.prototype, "documentElement").call(document));
+  html.getBoundingClientRect(); // the layout, if the page has just changed, takes none of the time
+  const until = performance.now() + limits.milliseconds;
   const getParent = getter(Node.prototype, "parentElement"); // a form may have an input of this name
   /** @type {Map<Element, Box>} */
   const boxes = new Map();
@@ -68,13 +70,17 @@ export function readInPage(rules, words, limits) {
     /** @type {Reading[]} */
     const all = [];
     let name = "";
+    let more = 0;
     for (const rule of rules) {
       if (rule.read === "addresses" && all.length > 1) continue;
       const found = peopleOf(rule);
-      if (found.length > 0 && name === "") name = rule.name;
-      all.push(...found);
+      const read = found.filter(({ isMore }) => !isMore);
+      if (read.length > 0 && name === "") name = rule.name;
+      all.push(...read);
+      more = Math.max(more, found.length - read.length); // several rules count the same people
     }
-    return { ...merged(all), rule: name };
+    const { people, left_out } = merged(all);
+    return { people, left_out: left_out + more, rule: name };
   }
 
   /** @param {Rule} rule @param {Reading[]} people */
@@ -284,24 +290,44 @@ export function readInPage(rules, words, limits) {
     return link.textContent?.trim() !== "" && linesOf(link).length === 0 && find(link, "img,svg").length === 0;
   }
 
-  /** Return the people of repeated elements, each with a name and some with a job title. @param {Element} root @param {Rule} rule */
-  function readTeam(root, rule) {
-    const selector = "h1,h2,h3,h4,h5,h6,strong,b,dt,[class*='name' i]";
-    const elements = allowed(root, rule, [selector]).slice(0, 10 * limits.people);
-    const names = elements.filter((element) => looksLikeName(textOf(element)));
-    /** @type {Map<string, Reading[]>} */
+  /** Return the people of repeated elements, each with a name in the same kind of element and some with a job title.
+   *  @param {Element} root */
+  function readTeam(root) {
+    const selector = "h1,h2,h3,h4,h5,h6,strong,b,dt,a,p,span,div,td,li,figcaption";
+    const names = find(root, selector)
+      .filter(isNameElement)
+      .slice(0, 10 * limits.people)
+      .filter(isVisible);
+    /** @type {Map<string, Element[]>} */
     const groups = new Map();
-    for (const { row, link } of rowsOf(names, (element) => nameIn(textOf(element)))) {
-      const shape = `${row.tagName}.${row.className}/${parentOf(row)?.tagName}`;
-      groups.set(shape, [...(groups.get(shape) ?? []), personOfRow(row, link)]);
+    for (const element of names) {
+      const column = element instanceof HTMLTableCellElement ? element.cellIndex : "";
+      const kind = `${element.tagName}${column}.${element.className}`;
+      groups.set(kind, [...(groups.get(kind) ?? []), element]);
     }
-    return [...groups.values()].filter(isTeam).flat();
+    /** @type {Set<Element>} */
+    const taken = new Set();
+    return [...groups.values()].filter(({ length }) => length >= MEMBERS).flatMap((group) => teamOf(group, taken));
   }
 
-  /** Return whether at least three have a job title, and at least half of all. @param {Reading[]} people */
-  function isTeam(people) {
-    const titled = people.filter(({ title }) => title && titleWord.test(title)).length;
-    return titled >= 3 && 2 * titled >= people.length;
+  /** Return the people with these names; none if they have no job titles, or their rows are of other people already.
+   *  @param {Element[]} names @param {Set<Element>} taken */
+  function teamOf(names, taken) {
+    const isFree = (/** @type {{row: Element}} */ { row }) => ![row, ...ancestorsOf(row)].some((one) => taken.has(one));
+    const rows = rowsOf(names, (element) => nameIn(element.textContent ?? "")).filter(isFree);
+    const people = readingsOf(rows, ({ row, link }) => personOfRow(row, link));
+    const read = people.filter(({ isMore }) => !isMore);
+    const titled = read.filter(({ title }) => title && titleWord.test(title)).length;
+    if (titled < MEMBERS || 2 * titled < read.length) return [];
+    rows.forEach(({ row }) => taken.add(row));
+    return people;
+  }
+
+  /** Return whether an element has nothing but a name. @param {Element} element */
+  function isNameElement(element) {
+    const text = element.textContent ?? "";
+    const isLeaf = element.childElementCount === 0 || /^(?:H\d|STRONG|B|DT)$/.test(element.tagName);
+    return isLeaf && text.length <= 80 && looksLikeName(nameIn(text) ?? "");
   }
 
   /** Return the people of visible addresses. @param {Element} root @param {Rule} rule @returns {Reading[]} */
@@ -384,8 +410,9 @@ export function readInPage(rules, words, limits) {
       phone: linkedValue(row, link, "a[href^='tel:' i]", phoneIn),
       link: linkedValue(row, link, "a[href*='linkedin.com/'],a[href^='/']", linkIn),
     });
-    const [second, third] = name || isSite ? linesAfterName(row, person) : [];
-    return { ...person, ...compact({ title: title ?? second, location: isSite ? third : undefined }) };
+    const lines = name || isSite ? linesAfterName(row, person) : [];
+    const titled = isSite ? undefined : lines.find((line) => titleWord.test(line));
+    return { ...person, ...compact({ title: title ?? titled ?? lines[0], location: isSite ? lines[1] : undefined }) };
   }
 
   /** Return the value of the link, or else the only one of the row's links: of several, it is not known whose they are.
@@ -415,7 +442,10 @@ export function readInPage(rules, words, limits) {
     const start = full_name ? lines.findIndex((line) => line.includes(full_name)) : -1;
     const isOther = (/** @type {string} */ line) =>
       nameIn(line) !== full_name && !viewProfile.some((view) => view.test(line));
-    return lines.slice(start + 1).filter((line) => isTelling(line) && isOther(line));
+    const next = row.nextElementSibling;
+    const rest = lines.slice(start + 1);
+    const following = rest.length === 0 && next && next.tagName !== row.tagName ? linesOf(next).slice(0, 2) : [];
+    return [...rest, ...following].filter((line) => isTelling(line) && isOther(line));
   }
 
   /** @param {string} line */

@@ -12,6 +12,7 @@ READ = """async () => {
   const [tab] = await chrome.tabs.query({ active: true, lastFocusedWindow: true });
   const { readActivePage } = await import("/active_page.js");
   const { readPeople } = await import("/page_people.js");
+  await (await import("/page_rules.js")).loadPageRules(); // as after the first click
   const page = await readActivePage();
   const started = performance.now();
   const read = await readPeople(page);

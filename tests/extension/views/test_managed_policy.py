@@ -138,6 +138,24 @@ def test_the_file_must_be_signed_with_the_key_of_the_policy(
     assert not user.proxy.api_requests("/api/ext/company-by-hash")
 
 
+@pytest.mark.parametrize("off", ["json-ld", "*.speakers.test", "*"])
+def test_rules_and_hosts_that_the_policy_turns_off_read_nobody(managed: StartBrowser, off: str) -> None:
+    user = managed({"page_rules_off": [off]})
+    user.sign_in()
+    people = json.dumps([{"@type": "Person", "name": name} for name in ("ada", "grace")])
+    html = f'<script type="application/ld+json">{people}</script><p>ada</p><p>grace</p>'
+    tab = user.tabs()[0]
+    tab.route("http://www.speakers.test/", lambda route: route.fulfill(body=html, content_type="text/html"))
+    popup = user.open_popup_on("http://www.speakers.test/")
+
+    read = popup.evaluate("""async () => {
+      const [{ id: tabId }] = await chrome.tabs.query({ active: true });
+      return (await import("/page_people.js")).readPeople({ tabId, host: "www.speakers.test", url: "" });
+    }""")
+
+    assert (read["kind"], read["people"]) == ("none", [])
+
+
 def test_a_browser_without_a_policy_enforces_nothing(user: BrowserUser) -> None:
     panel = user.open_panel()
 
