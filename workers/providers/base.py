@@ -111,8 +111,9 @@ class ProviderResponse:
     `people` are those that a search has found; `has_more` is whether there is another page of them.
 
     `reason` says in one word of lower snake_case why there is no result, if the provider tells. `patterns`
-    are what it tells of the company's addresses. `site_people` are all whom the company's website names, and
-    `pages` the pages of it; they are stored apart from the response, which is about the requested person.
+    are what it tells of the company's addresses. `site_people` are all whom the company's website names with
+    an address, and `pages` its pages; they are stored apart from the response, which is about the requested
+    person.
     """
 
     outcome: TraceOutcome

@@ -33,7 +33,8 @@ from workers.providers import registry
 
 TEAM = """<h1>Team</h1>
 <div><h3>Ada Lovelace</h3><p>CTO</p><p>ada.lovelace@acme.com</p></div>
-<div><h3>Bob Byron</h3><p>CFO</p><p>bob.byron@acme.com</p></div>"""
+<div><h3>Bob Byron</h3><p>CFO</p><p>bob.byron@acme.com</p></div>
+<div><h3>Identification Registry</h3><p>Executive Director</p></div>"""
 
 
 @pytest.fixture
@@ -93,7 +94,9 @@ def test_an_address_on_the_website_is_revealed_with_its_page(services: WorkerSer
     )
 
 
-def test_everybody_whom_a_website_names_is_stored_with_the_title(services: WorkerServices) -> None:
+def test_everybody_whom_a_website_names_with_an_address_is_stored_with_the_title(
+    services: WorkerServices,
+) -> None:
     revealed(services, "Ada Lovelace")
 
     with services.database.reading() as session:

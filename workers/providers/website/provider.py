@@ -1,7 +1,8 @@
 """The company's own website as a provider: the people whom it names, with the page and the day.
 
 It is off until `WEBSITE_CONTACT` names whom the owner of a site can ask. Everybody whom a site names beside a
-role is stored, and their addresses teach the pattern of the company. The response is about one of them.
+role with an address is stored, and the addresses teach the pattern of the company; the response is about one
+person. Of the names without an address, one in ten is a heading, so they only answer a request for that name.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Website:
         response = ProviderResponse(
             outcome=TraceOutcome.MISS,
             reason=reading.reason or "not_named",
-            site_people=tuple(named),
+            site_people=tuple(contact for contact in named if contact.emails),
             pages=reading.kept_pages,
             patterns=_patterns(reading),
         )
