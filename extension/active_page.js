@@ -19,7 +19,7 @@ export async function readActivePage() {
   if (company) return { ...location, kind: "company", url: company };
   const host = parseHost(tabUrl);
   if (host === null) return { ...location, kind: "nothing", url: "" };
-  const kind = isApp(await loadPageRules(false), tabUrl) ? "nothing" : "site";
+  const kind = isApp(await loadPageRules(), tabUrl) ? "nothing" : "site";
   return { ...location, kind, url: "", host };
 }
 

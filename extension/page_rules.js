@@ -17,22 +17,22 @@ const FIRST_WAIT = 3_000; // milliseconds that a click waits for the first file
 const LOCK = "page_rules";
 
 /** Return the rules to read a page by: the last good file of the server, or else those of the package; in both, what the
- *  administrator's policy turns off is off. @param {boolean} [isWaited] wait for the first file of the server
+ *  administrator's policy turns off is off.
  *  @returns {Promise<PageRules>} */
-export async function loadPageRules(isWaited = true) {
-  const [rules, policy] = await Promise.all([rulesOfServer(isWaited), loadPolicy()]);
+export async function loadPageRules() {
+  const [rules, policy] = await Promise.all([rulesOfServer(), loadPolicy()]);
   const read = rules ?? GENERIC_RULES;
   return { ...read, off: [...read.off, ...policy.pageRulesOff] };
 }
 
-/** Return the rules of the stored file; a newer one is there with the next click.
- *  @param {boolean} isWaited @returns {Promise<PageRules|null>} null without a session or a file */
-async function rulesOfServer(isWaited) {
+/** Return the rules of the stored file. The first one is waited for, a newer one is there with the next click.
+ *  @returns {Promise<PageRules|null>} null without a session or a file */
+async function rulesOfServer() {
   const session = await loadSession();
   const key = session?.pageRulesKey ?? session?.page_rules_key;
   if (!session || !key) return null;
   const stored = await storedRules(session.origin, key);
-  if (!isWaited || isFresh(stored)) return stored?.rules ?? null;
+  if (stored && isFresh(stored)) return stored.rules;
   const client = new Client(session.origin, session.token);
   const update = navigator.locks.request(LOCK, () => updateFile(client, session.origin, key));
   if (stored) return stored.rules;

@@ -64,6 +64,7 @@ async function start() {
     main.replaceChildren(await signInView(await loadSignOutCode()));
     return;
   }
+  if (main.childElementCount === 0) main.replaceChildren(loading());
   if (!isSidePanel) await savePage(await readActivePage());
   const page = await loadPageOfWindow();
   refresh(session);
