@@ -18,8 +18,8 @@ call lookup, leads_by_website or search_stored_people first, and reveal only wha
 of a company are known, search_people finds others. A value that was found is paid for once; asking again is
 free. If `finished` is false, call the tool job with the job's id. An error says what to do. Do not repeat a
 call that was refused with 402 or 403; ask the user. If `purposes.required` in the answer of session is true,
-ask the user for the purpose of the values, and pass it to reveal_email, reveal_phone, enrich and search_people
-as `purpose`. The people concerned can see it.
+ask the user for the purpose of the values, and pass it to reveal_email, reveal_phone, enrich and
+search_people as `purpose`. The people concerned can see it.
 """
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
