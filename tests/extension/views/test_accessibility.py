@@ -253,7 +253,9 @@ def test_at_200_percent_the_people_of_a_page_are_all_there(
 ) -> None:
     user.sign_in()
     people = [*of_company(company), *somebodies(3)]
-    user.open_popup_on(serve_people(user, people)).close()
+    popup = user.open_popup_on(serve_people(user, people))
+    expect(popup.get_by_text("6 people on this page")).to_be_visible()
+    popup.close()
     panel = user.open_panel()
     panel.set_viewport_size(
         {"width": NARROWEST_PANEL, "height": 400} if place == "side panel" else HALF_A_POPUP

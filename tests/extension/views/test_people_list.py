@@ -87,3 +87,5 @@ def test_the_walk_of_a_recruiter(user: BrowserUser, prospeo: FindsEverybody) -> 
     assert (len(request["items"]), request["max_credits"], request["skip"]) == (12, 5, ["crm"])
     receipt = popup.get_by_role("link", name="Receipt")
     expect(receipt).to_have_attribute("href", re.compile(rf"^{user.server}/history/job_\w+$"))
+    popup.get_by_role("button", name="History").click()
+    expect(popup.get_by_role("button", name="12 people")).to_contain_text("5 credits")
