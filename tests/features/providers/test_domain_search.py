@@ -15,6 +15,9 @@ from app.engine.contacts import learned_patterns
 from app.features.providers.commands import group
 from app.infra.database.db import Database
 from app.settings import Settings
+from workers.providers.base import ProviderTimeout
+from workers.providers.pdl import PeopleDataLabs
+from workers.providers.rocketreach import RocketReach
 
 
 def person(first: str, last: str) -> dict[str, Any]:
@@ -115,3 +118,30 @@ def test_without_a_key_the_setting_is_named(run: Any) -> None:
     result = run("acme.com")
 
     assert (result.exit_code, "HUNTER_API_KEY" in result.stderr) == (1, True)
+
+
+def test_the_next_provider_is_asked_if_one_cannot_search_or_times_out(
+    run: Any, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_slow(*_arguments: Any, **_options: Any) -> Any:
+        raise ProviderTimeout
+
+    monkeypatch.setattr(RocketReach, "call", too_slow)
+    monkeypatch.setattr(PeopleDataLabs, "supports", lambda *_arguments: False)
+    keys = {"ROCKETREACH_API_KEY": "k", "PDL_API_KEY": "k"}
+
+    refused = run("acme.com", **keys)
+    found = run("acme.com", "--json", **keys, **hunter_at(httpserver))
+
+    assert "(rocketreach: timeout, pdl: ineligible)" in refused.stderr
+    assert json.loads(found.stdout)["provider"] == "hunter"
+
+
+def test_a_domain_of_which_nobody_is_known_is_no_error(run: Any, httpserver: HTTPServer) -> None:
+    nobody = {"data": FOUND["data"] | {"emails": []}}
+
+    result = run("acme.com", **hunter_at(httpserver, nobody))
+
+    assert result.stdout.splitlines() == [
+        "0 people: 0 new, 0 updated, 0 unchanged, 0 suppressed. Cost: 0 credits of hunter."
+    ]
