@@ -141,11 +141,9 @@ def _read(  # only on PostgreSQL
 
     Also return whether they are all: the one behind these is read whatever they meet.
     """
-    # The planner is not told the limit: for few people, it would read the table from its beginning.
-    hidden = select(literal(MAX_READ + 1)).scalar_subquery()
     columns = [*columns_of(_CONTACTS), _CONTACTS.c.title_terms, func.row_number().over().label("number")]
     is_named = people_conditions.is_named(_CONTACTS)
-    read = select(*columns).where(is_named, *first).limit(hidden).subquery("read")
+    read = select(*columns).where(is_named, *first).limit(MAX_READ + 1).subquery("read")
     is_beyond = read.c.number > MAX_READ
     query = select(*columns_of(read), is_beyond.label("is_beyond"))
     met = or_(and_(true(), *then(read)), is_beyond)
@@ -187,8 +185,12 @@ def _any_term(terms: Iterable[str]) -> str:  # only on PostgreSQL
 
 
 def _have(terms: Iterable[str]) -> Conditions:  # only on PostgreSQL
-    """Return the conditions that people match the queries for the index."""
-    return [_TERMS.op("@@")(cast(literal(query), TSQUERY)) for query in terms]
+    """Return the conditions that people match the queries for the index.
+
+    A subquery hides each from PostgreSQL's planner: where it expects many people, it would read the table
+    until it has them, and it expects too many of terms that exclude one another.
+    """
+    return [_TERMS.op("@@")(cast(select(literal(query)).scalar_subquery(), TSQUERY)) for query in terms]
 
 
 def _quoted(term: str) -> str:  # only on PostgreSQL
