@@ -16,6 +16,7 @@ MAX_LOCATIONS = 5_000
 _LOCATION = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?\s*([^<>\s]{8,2000}?)\s*(?:\]\]>)?\s*</loc>", re.IGNORECASE)
 _INDEX = re.compile(r"<sitemapindex[\s>]", re.IGNORECASE)
 _PAGES = re.compile(r"page|seite|site|main", re.IGNORECASE)
+_END = re.compile(r"(?:/(?:index|default))?(?:\.(?:html?|php|aspx?))?/?$")
 _GZIP = b"\x1f\x8b"
 
 
@@ -34,6 +35,12 @@ def choose(links: Iterable[str], *, at_most: int, read: Iterable[str] = ()) -> l
     rounds = max(map(len, by_kind.values()))
     turns = (by_kind[kind][turn] for turn in range(rounds) for kind in KINDS if turn < len(by_kind[kind]))
     return [url for url, _ in zip(turns, range(at_most), strict=False)]
+
+
+def entrance(links: Iterable[str], *, read: Iterable[str]) -> str | None:
+    """Return the first page behind a home page that is only a cover or a choice of countries."""
+    known = {_key(url) for url in read}
+    return next((url for url in links if _key(url) not in known), None)
 
 
 def missing_kinds(urls: Iterable[str]) -> frozenset[str]:
@@ -65,6 +72,7 @@ def _inflated(content: bytes) -> bytes:
 
 
 def _key(url: str) -> str:
-    """Return what two addresses of one page share: not the scheme, `www.`, a slash at the end or its case."""
+    """Return what two addresses of one page share: not the scheme, `www.`, the case, and index.html."""
     parts = urlsplit(url)
-    return f"{parts.netloc.lower().removeprefix('www.')}{parts.path.rstrip('/').lower()}?{parts.query}"
+    path = _END.sub("", parts.path.lower())
+    return f"{parts.netloc.lower().removeprefix('www.')}{path}?{parts.query}"

@@ -21,6 +21,8 @@ _WORDS = {
 _ENDING = re.compile(r"\.(?:html?|php|aspx?|jsp|cfm)$")
 MAX_DEPTH = 4
 """Segments of the path of a page about the company."""
+MAX_WORDS = 5
+"""Words of a segment with one of a kind; a longer one is the headline of an article."""
 
 
 @lru_cache(maxsize=4096)
@@ -39,7 +41,8 @@ def kind_of(url: str) -> str | None:
     for kind in KINDS:
         if any(segment in _WORDS[kind] for segment in segments[:-1]):
             return kind
-    words = f" {segments[-1]} " if segments else ""
+    is_short = bool(segments) and len(segments[-1].split()) <= MAX_WORDS
+    words = f" {segments[-1]} " if is_short else ""
     return next((kind for kind in KINDS if any(f" {word} " in words for word in _WORDS[kind])), None)
 
 

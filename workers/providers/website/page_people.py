@@ -44,6 +44,7 @@ from workers.providers.website.names_on_page import (
 from workers.providers.website.page_lines import Line, PageLines, read_lines
 
 MAX_LINKS = 2_000
+MAX_FRAMES = 4
 MAX_PEOPLE = 200
 MAX_CARD_LINES = 40
 """Lines of a card; a larger element with one name is an article about somebody."""
@@ -453,6 +454,9 @@ def _base(page: LexborHTMLParser, url: str, domain: str) -> str:
 
 def _links(page: LexborHTMLParser, base: str, domain: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
+    for href in _moved_to(page):
+        if absolute := _absolute(base, href, domain):
+            found[absolute] = None
     for link in page.css("a[href]"):
         if "nofollow" in (link.attributes.get("rel") or "").lower():
             continue
@@ -461,6 +465,14 @@ def _links(page: LexborHTMLParser, base: str, domain: str) -> tuple[str, ...]:
         if len(found) >= MAX_LINKS:
             break
     return tuple(found)
+
+
+def _moved_to(page: LexborHTMLParser) -> Iterator[str]:
+    """Yield the addresses that a page only stands for: of a refresh, and of frames."""
+    for meta in page.css('meta[http-equiv="refresh" i][content]')[:1]:
+        yield (meta.attributes.get("content") or "").partition("=")[2].strip(" '\"")
+    for frame in page.css("frame[src]")[:MAX_FRAMES]:
+        yield frame.attributes.get("src") or ""
 
 
 def _absolute(base: str, href: str, domain: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from app.domain.providers.website_pages import PageState
 from workers.mail.host_locks import HostBusy, HostLocks
 from workers.providers.website import page_choice, robots
 from workers.providers.website.fetching import MAX_URL_LENGTH, Fetcher, FetchError
-from workers.providers.website.page_kinds import names_nobody
+from workers.providers.website.page_kinds import KINDS, names_nobody
 from workers.providers.website.page_people import PageReading, PersonOnPage, read_page
 from workers.providers.website.robots import RobotsRules
 
@@ -153,7 +153,9 @@ class WebsiteReader:
             links = list(home.links)
             if page_choice.missing_kinds(links):
                 links += self._in_sitemap(run, home)
-            urls = page_choice.choose(links, at_most=self._max_pages - 1, read=read)
+            links += self._behind_entrance(run, links)
+            read = {state.url for state in run.pages}
+            urls = page_choice.choose(links, at_most=self._max_pages - len(run.pages), read=read)
         for url in urls:
             if run.is_over or not self._wait(run):
                 break
@@ -205,6 +207,16 @@ class WebsiteReader:
             )
         )
         return _ReadPage(page.url, reading.links)
+
+    def _behind_entrance(self, run: _Run, links: Sequence[str]) -> tuple[str, ...]:
+        """Return the links of the page behind a home page from which no page of a kind is linked."""
+        if len(page_choice.missing_kinds(links)) < len(KINDS):
+            return ()
+        entrance = page_choice.entrance(links, read=[state.url for state in run.pages])
+        if entrance is None or run.is_over or not self._wait(run):
+            return ()
+        page = self._page(run, entrance)
+        return page.links if page else ()
 
     def _in_sitemap(self, run: _Run, home: _ReadPage) -> list[str]:
         """Return the addresses in the sitemaps that `robots.txt` names, or in the usual place."""

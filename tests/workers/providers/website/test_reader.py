@@ -331,6 +331,47 @@ def test_pages_that_are_missing_in_the_menu_are_found_in_the_sitemap(sites: Site
 
 
 @pytest.mark.parametrize(
+    "home",
+    [
+        "<a href='/'>Acme</a><a href='/de/'>Deutsch</a><a href='/fr/'>Fran\u00e7ais</a>",
+        "<meta http-equiv=Refresh content=\"0; url='/de/'\">",
+        "<frameset><frame src=/de/></frameset>",
+    ],
+    ids=["choice", "refresh", "frames"],
+)
+def test_behind_a_home_page_without_a_menu_the_next_page_is_read(sites: Sites, home: str) -> None:
+    sites.add("/", home)
+    sites.add("/de/", "<a href='/de/team'>Team</a>")
+    sites.add("/de/team", CARD)
+
+    found = read(sites)
+
+    assert names(found) == ["Ada Lovelace"]
+    assert sites.paths == ["/robots.txt", "/", "/sitemap.xml", "/de/", "/de/team"]
+
+
+def test_one_page_with_two_addresses_is_read_once(sites: Sites) -> None:
+    sites.add("/", "<a href='/team'>Team</a><a href='/team.html'>Team</a><a href='/team/index.html'>Team</a>")
+    sites.add("*", CARD)
+
+    read(sites)
+
+    assert [path for path in sites.paths if "team" in path] == ["/team"]
+
+
+def test_the_headline_of_an_article_is_no_kind_of_page(sites: Sites) -> None:
+    sites.add(
+        "/",
+        "<a href='/insights/legal-and-operational-implications-for-the-market'>Read</a><a href='/team'>T</a>",
+    )
+    sites.add("/team", CARD)
+
+    read(sites)
+
+    assert [path for path in sites.paths if "insights" in path] == []
+
+
+@pytest.mark.parametrize(
     "sitemap",
     [
         b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
