@@ -32,7 +32,7 @@ INITIALIZE = {
 }
 TOOLS = {
     *("session", "lookup", "reveal_email", "reveal_phone", "enrich", "save_profile"),
-    *("company_by_website", "leads_by_website", "search_people", "job"),
+    *("company_by_website", "leads_by_website", "search_people", "search_stored_people", "job"),
 }
 
 

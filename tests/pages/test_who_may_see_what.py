@@ -86,6 +86,7 @@ MAY_READ_A_ROLE = {
     "app/pages/admin/workspaces.py": "creates the first admin of a workspace",
     "app/web/pages/access.py": "links to the pages that ask for two-factor sign-in",
     "app/pages/templates/account.html": "shows the viewer's own role",
+    "workers/providers/website/structured_people.py": "a class of elements with a job title",
     "app/pages/templates/admin/accounts.html": "shows the roles of others",
 }
 """The modules that may read a role, and why. All others ask `acts_as_admin`."""
