@@ -47,6 +47,7 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/sign_in_readers.py", KEYWORD): (1, "the name of a setting, with a message"),
     ("benchmarks/website_people/labels.json", HEX): (657, "digests of pairs of names and addresses"),
     ("benchmarks/website_people/sites.json", HEX): (258, "commits of repositories"),
+    ("benchmarks/website_people/sites.json", BASE64): (1, "the name of a repository"),
     ("benchmarks/sign_in_timing.py", KEYWORD): (1, "a wrong password, intentionally"),
     ("app/domain/tokens.py", KEYWORD): (1, "the format of a token"),
     ("app/features/company_filter/api/evaluation.py", HEX): (4, "the examples of RFC 9497"),
