@@ -28,10 +28,12 @@ export function pageView(page, nothing) {
 
 /** @param {Page} page @param {PeopleOnPage} found @param {View} nothing @returns {View} */
 function viewOf(page, found, nothing) {
-  if (page.kind === "profile") return withOthers(personView({ linkedin_url: page.url }), found, "list");
+  if (page.kind === "profile") return withOffer(personView({ linkedin_url: page.url }), found, "list");
+  // Nothing is sent about a website before the user asks, and the names of its people tell which one it is.
+  if (page.kind === "site" && found.kind === "list") return withOffer(siteView(page), found, "list");
   if (found.kind === "list") return listView(page, found);
   const subject = found.kind === "person" ? subjectOfOne(found.people[0]) : null;
-  if (subject) return withOthers(personView(subject), found, "person");
+  if (subject) return withOffer(personView(subject), found, "person");
   return page.kind === "nothing" ? nothing : siteView(page);
 }
 
@@ -44,20 +46,19 @@ function subjectOfOne(person) {
 
 /** @param {Page} page @param {PeopleOnPage} found @returns {View} */
 function listView(page, found) {
-  const offersCompany = page.kind !== "nothing";
   const company = (/** @type {App} */ app) =>
     button(t("show_site"), () => app.open(siteView(page)), { class: "secondary" });
-  return peopleView(found, { canReadAgain: true, below: offersCompany ? company : undefined });
+  return peopleView(found, { canReadAgain: true, below: page.kind === "company" ? company : undefined });
 }
 
-/** Return the view of one person, with the offer to list the people of the page if there are several.
+/** Return the view below an offer to list the people of the page, if there are several.
  *  @param {View} view @param {PeopleOnPage} found @param {PeopleOnPage["kind"]} kind of the page that has others @returns {View} */
-function withOthers(view, found, kind) {
+function withOffer(view, found, kind) {
   if (found.kind !== kind || found.people.length < 2) return view;
   const list = peopleView(found);
   return async (app) => {
     const text = t("people_on_page", plural("people", found.people.length));
     const offer = h("button", { type: "button", onclick: () => app.open(list) }, icon("people"), text);
-    return h("div", { class: "stack" }, await view(app), offer);
+    return h("div", { class: "stack" }, offer, await view(app));
   };
 }

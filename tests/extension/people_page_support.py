@@ -27,8 +27,10 @@ READER = """export async function readPeople() {
   return found ?? { kind: "none", rule: "", people: [], left_out: 0 };
 }
 """
+SEARCH_PAGE = "https://www.linkedin.com/search/results/people/"
+"""A page whose people are listed at once; on a website they are offered."""
 PAGE = "<!doctype html><html lang=en><title>People</title><main><ul>{rows}</ul></main>"
-ROW = '<li><a href="{url}">{name}</a></li>'
+ROW = '<li class="reusable-search__result-container"><a href="{url}">{name}</a></li>'
 FIRST_NAMES = "Ada Bob Cleo Dora Emil Fay Gus Hedy Ivo Jana Kurt Lena Milo Nora Otto Pia Quin Rosa Sven Tilda"
 LAST_NAMES = "Adler Brandt Celik Duarte Engel Fabre Greco Horvat Ibsen Jansen"
 
@@ -58,9 +60,8 @@ def somebodies(count: int) -> list[Somebody]:
     ]
 
 
-def serve_people(user: BrowserUser, people: Sequence[Somebody], host: str = "people.test") -> str:
+def serve_people(user: BrowserUser, people: Sequence[Somebody], url: str = SEARCH_PAGE) -> str:
     """Serve a page with the names and profiles of people in the first tab, until that tab is closed."""
-    url = f"http://{host}/"
     rows = "".join(ROW.format(url=escape(one.profile), name=escape(one.name)) for one in people)
     html = PAGE.format(rows=rows)
     user.tabs()[0].route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
@@ -76,6 +77,7 @@ def on_page(user: BrowserUser, *people: dict[str, str], kind: str = "list", left
     """Set what all pages show, for a browser without a reader."""
     found = {"kind": kind, "rule": "test", "people": people, "left_out": left_out}
     user.set_storage("session", on_page=found)
+    serve_people(user, [])
 
 
 def of_company(company: Company) -> list[Somebody]:

@@ -22,7 +22,15 @@ from address_book_support import a_book
 from chromium_support import BrowserUser, launch_browser
 from crm_index_support import a_crm, in_crm
 from e2e_stack import ROOT, Stack
-from people_page_support import FindsEverybody, Somebody, on_page, reveal, somebodies, without_reader
+from people_page_support import (
+    SEARCH_PAGE,
+    FindsEverybody,
+    Somebody,
+    on_page,
+    reveal,
+    somebodies,
+    without_reader,
+)
 from playwright.sync_api import Page, Playwright, ViewportSize, expect
 from proxy_support import RecordingProxy
 from vendors_support import FakeVendors, prospeo_finds
@@ -134,7 +142,7 @@ def test_pictures_of_the_people_on_a_page(  # noqa: PLR0917 -- fixtures
         reveal(user, [daniel])
         shown = [_shown(one) for one in (maya, ethan, daniel, *others)]
         on_page(user, *shown[:2], _shown(stranger) | HEAD, HIDDEN, *shown[2:])
-        popup = user.open_popup_on("http://search.example/")
+        popup = user.open_popup_on(SEARCH_PAGE)
         for one in (ethan, maya, stranger, daniel, *others[:2]):
             popup.get_by_role("checkbox", name=one.name).check()
         expect(popup.get_by_text("6 people picked")).to_be_visible()

@@ -73,7 +73,7 @@ def test_the_file_is_downloaded_once_an_hour_and_names_nothing_of_the_page(user:
     assert not [request for request in (first, second) if "speakers" in request.text]
 
 
-def test_of_a_page_only_what_identifies_its_people_is_sent_and_to_no_other_server(user: BrowserUser) -> None:
+def test_reading_a_website_sends_nothing_of_it_and_asks_no_other_server(user: BrowserUser) -> None:
     user.sign_in()
     links = '<p><a href="https://www.linkedin.com/in/{0}">Ada {0}</a> <img src="/ada.png"></p>'
     html = (
@@ -87,17 +87,7 @@ def test_of_a_page_only_what_identifies_its_people_is_sent_and_to_no_other_serve
     sent = user.proxy.api_requests()
     assert {request.path for request in sent} <= {
         *("/api/ext/session", RULES),
-        *("/api/ext/lookup", "/api/lists?limit=100"),
-    }
-    [lookup] = [request.json for request in sent if request.path == "/api/ext/lookup"]
-    assert lookup == {
-        "subjects": [
-            {"email": "ada@acme.test", "full_name": "Ada Lovelace"},
-            *(
-                {"linkedin_url": f"https://www.linkedin.com/in/{name.lower()}", "full_name": f"Ada {name}"}
-                for name in ("One", "Two", "Three")
-            ),
-        ]
+        *("/api/ext/company-by-hash", "/api/ext/leads-by-website-hash"),
     }
     others = {request.host for request in user.proxy.sent} - {user.proxy.api, "speakers.test"}
     assert {host for host in others if not host.endswith((".google.com:443", ".googleapis.com:443"))} == set()

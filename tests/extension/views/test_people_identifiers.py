@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from chromium_support import Browser, BrowserUser, launch_browser
 from e2e_stack import Stack
-from people_page_support import on_page, without_reader
+from people_page_support import SEARCH_PAGE, on_page, without_reader
 from playwright.sync_api import Locator, Page, Playwright, expect
 from proxy_support import RecordingProxy
 
@@ -17,7 +17,6 @@ ACME = {"company_name": "Acme Engines"}
 LEAD = "https://www.linkedin.com/sales/lead/ACwAAAbcdEFGhijk,NAME_SEARCH,x1"
 MEMBER = "https://www.linkedin.com/in/ACwAAAbcdEFGhijk"
 ADA = "https://www.linkedin.com/in/ada-of-the-list"
-PAGE = "http://people.test/"
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +58,10 @@ def looked_up(user: BrowserUser) -> list[Any]:
         ),
         ({"full_name": "Ada Lovelace", "email": "ada@a.test"} | ACME, {"full_name": "Ada Lovelace"} | ACME),
         (
-            {"full_name": "Ada Lovelace", "email": "ADA@a.test", "phone": "+44 20 7946 0123"},
+            {"full_name": "Ada Lovelace", "email": "ADA@a.test", "phone": "+44 20 7946 0861"},
             {"email": "ada@a.test", "full_name": "Ada Lovelace"},
         ),
-        ({"full_name": "Ada L.", "phone": "+44 20 7946 0123"} | ACME, {"phone": "+44 20 7946 0123"}),
+        ({"full_name": "Ada L.", "phone": "+44 20 7946 0861"} | ACME, {"phone": "+44 20 7946 0861"}),
         ({"full_name": "\u738b\u4f1f"} | ACME, {"full_name": "\u738b\u4f1f"} | ACME),
     ],
 )
@@ -71,7 +70,7 @@ def test_a_person_is_looked_up_by_the_best_identifiers_and_nothing_else(
 ) -> None:
     on_page(reader, person)
 
-    popup = reader.open_popup_on(PAGE)
+    popup = reader.open_popup_on(SEARCH_PAGE)
 
     expect(popup.get_by_text("Not known yet")).to_be_visible()
     assert looked_up(reader) == [[subject]]
@@ -97,7 +96,7 @@ def test_a_person_of_whom_not_enough_is_known_is_neither_sent_nor_picked(
 ) -> None:
     on_page(reader, person, {"linkedin_url": ADA, "full_name": "Bob Babbage"})
 
-    popup = reader.open_popup_on(PAGE)
+    popup = reader.open_popup_on(SEARCH_PAGE)
 
     expect(row(popup, "Bob Babbage")).to_contain_text("Not known yet")
     unknown = popup.get_by_role("listitem").filter(has_text="Not enough is known")
@@ -112,7 +111,7 @@ def test_a_person_whom_the_server_refuses_does_not_keep_the_others_from_being_lo
 ) -> None:
     on_page(reader, {"full_name": "LinkedIn Member"} | ACME, {"full_name": "Bob Babbage"} | ACME)
 
-    popup = reader.open_popup_on(PAGE)
+    popup = reader.open_popup_on(SEARCH_PAGE)
 
     expect(row(popup, "Bob Babbage")).to_contain_text("Not known yet")
     expect(row(popup, "LinkedIn Member")).to_contain_text("Not enough is known")
@@ -124,7 +123,7 @@ def test_a_person_who_is_twice_on_the_page_is_once_in_the_list(reader: BrowserUs
         reader, {"linkedin_url": ADA, "full_name": "Ada Lovelace"}, {"linkedin_url": f"{ADA}?x=1"}, left_out=3
     )
 
-    popup = reader.open_popup_on(PAGE)
+    popup = reader.open_popup_on(SEARCH_PAGE)
 
     expect(popup.get_by_role("listitem")).to_have_count(1)
     expect(popup.get_by_text("3 more people are on the page than a list takes.")).to_be_visible()
@@ -157,7 +156,7 @@ def test_names_with_markup_are_shown_as_text(reader: BrowserUser) -> None:
     name = "<img src=x onerror=alert(1)> Lovelace"
     on_page(reader, {"linkedin_url": ADA, "full_name": name, "title": "<b>Engineer</b>" * 400})
 
-    popup = reader.open_popup_on(PAGE)
+    popup = reader.open_popup_on(SEARCH_PAGE)
 
     expect(row(popup, name)).to_contain_text("<b>Engineer</b>")
     expect(popup.locator("main img, main b")).to_have_count(0)

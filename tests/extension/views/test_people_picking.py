@@ -237,12 +237,25 @@ def test_a_list_that_cannot_be_changed_says_why(signed_in: BrowserUser) -> None:
     expect(popup.locator(".people-actions .success")).to_have_text("1 person added to New")
 
 
-def test_the_company_of_a_website_with_people_can_be_opened(signed_in: BrowserUser) -> None:
-    popup = popup_of(signed_in, somebodies(2))
+def test_the_people_of_a_website_are_offered_and_not_looked_up_until_then(signed_in: BrowserUser) -> None:
+    people = somebodies(2)
 
-    popup.get_by_role("button", name="The company of this website").click()
+    popup = signed_in.open_popup_on(serve_people(signed_in, people, "http://people.test/"))
 
     expect(popup.get_by_text("No company is known for people.test")).to_be_visible()
+    assert signed_in.proxy.api_requests("/api/ext/lookup") == []
+    popup.get_by_role("button", name="2 people on this page").click()
+    expect(popup.get_by_role("listitem")).to_have_count(2)
+    expect(popup.get_by_text("Not known yet")).to_have_count(2)
+
+
+def test_the_company_of_a_company_page_with_people_can_be_opened(signed_in: BrowserUser) -> None:
+    url = "https://www.linkedin.com/company/acme-of-the-list/people/"
+    popup = signed_in.open_popup_on(serve_people(signed_in, somebodies(2), url))
+
+    popup.get_by_role("button", name="The company of this page").click()
+
+    expect(popup.get_by_text("No company is known for")).to_be_visible()
 
 
 def test_the_side_panel_reads_the_page_again_at_each_click_on_the_icon(signed_in: BrowserUser) -> None:
