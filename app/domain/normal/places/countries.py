@@ -92,8 +92,8 @@ def country_of(domain: str | None) -> str | None:
 
 
 def country_name(code: str) -> str:
-    """Return the English name of the country with this alpha-2 code."""
-    return str(Locale("en").territories[code])
+    """Return the English name of the country with this alpha-2 code; another text is returned as it is."""
+    return str(Locale("en").territories.get(code, code))
 
 
 def is_country(code: str) -> bool:
