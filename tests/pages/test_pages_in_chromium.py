@@ -141,6 +141,7 @@ def test_a_reveal_without_javascript_shows_its_progress_and_then_the_number(brow
 
 def test_the_api_documentation_works_under_its_content_policy(browser: PageBrowser) -> None:
     with browser.visit() as page:
+        page.set_default_timeout(60_000)  # it draws every endpoint: seconds on a busy machine
         page.goto("/docs")
         page.locator(".opblock-summary", has_text="/api/ext/sign-in-options").click()
         page.get_by_role("button", name="Try it out").click()

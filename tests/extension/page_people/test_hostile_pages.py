@@ -115,12 +115,3 @@ def test_script_in_a_name_is_shown_as_text(user: BrowserUser) -> None:
 
     expect(popup.get_by_role("heading", level=1)).to_have_text("html@acme.test")
     assert popup.locator("img:not([src^='icons/'])").count() == 0
-
-
-def test_a_page_that_does_not_let_itself_be_read_is_an_ordinary_website(user: BrowserUser) -> None:
-    user.sign_in()
-    endless = "<script>setInterval(() => location.reload(), 30)</script>"
-
-    read = read_people(user, "http://www.acme.test/", "<p>x</p>" + endless)
-
-    assert (read["kind"], read["page"]["kind"]) == ("none", "site")

@@ -298,7 +298,8 @@ def test_what_was_found_is_copied_and_downloaded_at_once(user: BrowserUser, tmp_
     )
     people = [*somebodies(2), hostile]
     own(user, people)
-    popup = user.open_popup_on(serve_people(user, people))
+    popup = user.open_popup_on(serve_people(user, people, "http://people.test/"))
+    popup.get_by_role("button", name="3 people on this page").click()
     expect(row(popup, people[0])).to_contain_text("Revealed")
     popup.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
 
