@@ -138,6 +138,7 @@ def listed(header: str, rows: Sequence[Sequence[str]]) -> str:
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
+@example([(("P", "©a®"), "", "", "")])
 @example([(("Prince", "Takkar"), "", "", "")])
 @example([(("\ud7fc", "N/A"), "", "", "")])
 @example([(('Earl L. "Buddy"', "Carter"), "", "", ""), (("0", '"A" 0'), "", "", "")])

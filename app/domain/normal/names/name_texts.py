@@ -18,7 +18,7 @@ _PICTURES = re.compile(
     "[\u2020-\u2022\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U0001ffff\U000e0000-\U000fffff]"
 )
 """Also what chooses between forms of a Han character; those of planes 2 and 3, such as 𠮷, are letters."""
-_MARKED = re.compile("([^\\s,;|()/]*)\\s?[®™℠©]+")
+_MARKED = re.compile("([^\\s,;|()/®™℠©]*)\\s?[®™℠©]+")
 
 
 def clean_text(text: str) -> str:
