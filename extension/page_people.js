@@ -17,6 +17,7 @@ import { loadPageRules, rulesFor } from "./page_rules.js";
 export const LIMITS = { people: 200, elements: 25_000, milliseconds: 3_000, text: 500_000 };
 const MEMBER_URL = /^https:\/\/[a-z.]*linkedin\.com\/(?:sales|talent|recruiter)\/[^?#]{1,300}$/;
 const LONGEST = 200;
+const ANSWER_MILLISECONDS = 8_000; // after which a page is given up whose own scripts do not pause
 
 /** Return the people that are visible on the page; none if the tab shows another page now or may not be read.
  *  @param {import("./storage.js").Page} page @returns {Promise<PeopleOnPage>} */
@@ -28,16 +29,16 @@ export async function readPeople(page) {
     const used = rulesFor(rules, url);
     if (used.length === 0) return none();
     const target = { tabId: page.tabId };
-    const [{ result }] = await chrome.scripting.executeScript({
-      target,
-      func: readInPage,
-      args: [used, rules.words, LIMITS],
-    });
+    const reading = chrome.scripting.executeScript({ target, func: readInPage, args: [used, rules.words, LIMITS] });
+    const [{ result }] = await Promise.race([reading, giveUp()]);
     return checked(/** @type {any} */ (result), url);
   } catch {
-    return none(); // the tab was closed or navigated, or does not let itself be read
+    return none(); // the tab was closed or navigated, or does not answer or let itself be read
   }
 }
+
+/** @returns {Promise<never>} rejected after ANSWER_MILLISECONDS */
+const giveUp = () => new Promise((_resolve, reject) => setTimeout(reject, ANSWER_MILLISECONDS));
 
 /** Return whether a URL is that of the page. @param {import("./storage.js").Page} page @param {string} url */
 function shows({ host, url: normal }, url) {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleCriteria:
-    """The criteria of a search for people; an empty one is met by everybody.
+    """The criteria of a search for people; an empty one excludes nobody.
 
     `titles` are words of a job title, as people write them. `seniorities`, `departments`, `headcounts` and
     `countries` (ISO 3166-1 alpha-2) are values of the vocabularies that contacts and companies are stored in.

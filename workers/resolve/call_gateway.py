@@ -202,14 +202,14 @@ class DatabaseCallGateway:
         """Take the turn to read the company's website; return why not: it is being read, or was lately."""
         if terms.site_days is None:
             return None
-        days = terms.site_days
+        fresh_since = now - timedelta(days=terms.site_days)
         domain = str(request.subject.company_domain)
-        turn = website_readings.claim(session, domain, fresh_since=now - timedelta(days=days), now=now)
+        turn = website_readings.claim(session, domain, fresh_since=fresh_since, now=now)
         if turn is Turn.BUSY:
             return Pending("", SITE_SECONDS)
-        return (
-            CallRefused(TraceOutcome.KNOWN_MISS) if turn is Turn.RECENT else None
-        )  # whom it named is stored
+        if turn is Turn.RECENT:
+            return CallRefused(TraceOutcome.KNOWN_MISS)  # whom it named is stored
+        return None
 
     def _store_site(self, provider: Provider, request: ProviderRequest, reply: ProviderResponse) -> None:
         """Store whom a website names, without the suppressed; the response is about one of them."""

@@ -1,4 +1,4 @@
-"""What is kept of a page of a company's website: what tells whether it has changed, and nobody's data."""
+"""The state of a page of a company's website, by which a change is seen; it holds no personal data."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Subject:
 
         Few providers know these ids (`Provider.takes_member_ids`), and none leads to another identifier.
         """
-        if self.linkedin_url is None or not is_member_url(self.linkedin_url):
+        if not self._has_member_id:
             return self
         plain = replace(self, linkedin_url=None)
         return plain if replace(plain, contact_id=None).is_identified else self
@@ -80,12 +80,14 @@ class Subject:
         Pages show people whom the user is not connected with as Ada L.: with the company alone, a provider
         would return any Ada whose family name begins with L.
         """
-        sent = self
-        if not with_member_id and self.linkedin_url and is_member_url(self.linkedin_url):
-            sent = replace(sent, linkedin_url=None)
-        if self._hides_family_name and not (sent.linkedin_url or sent.email or sent.phone):
+        sent = replace(self, linkedin_url=None) if self._has_member_id and not with_member_id else self
+        if not (sent.linkedin_url or sent.email or sent.phone) and self._hides_family_name:
             sent = replace(sent, full_name=None, first_name=None, last_name=None)
         return sent
+
+    @property
+    def _has_member_id(self) -> bool:
+        return self.linkedin_url is not None and is_member_url(self.linkedin_url)
 
     @property
     def _hides_family_name(self) -> bool:

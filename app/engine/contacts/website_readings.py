@@ -1,7 +1,7 @@
 """The websites that were read, by company domain: when, which pages, and the e-mail patterns they showed.
 
-Nobody's data is kept here: the people whom a site names are contacts. All workers share the rows, so that a
-site is read by one of them at a time, and not again for some days.
+It holds no personal data: the people whom a site names are stored as contacts. All workers share the rows, so
+that one of them reads a site at a time, and none reads it again for some days.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Turn(Enum):
 
 
 def claim(session: Session, domain: str, *, fresh_since: datetime, now: datetime) -> Turn:
-    """Take the turn to read a site, if nobody reads it and it was not read since then.
+    """Take the turn to read a site, unless it is being read, or was read after `fresh_since`.
 
     A site that could not be read is tried again after a day.
     """
@@ -107,7 +107,7 @@ def store(
 
 
 def purge_expired(session: Session, *, before: Moment) -> None:
-    """Delete the readings that nobody has repeated since then, with their patterns."""
+    """Delete the readings that ended before this moment, with their patterns."""
     expired = select(WebsiteReading.domain).where(WebsiteReading.read_at < before)
     session.execute(delete(WebsiteForm).where(WebsiteForm.domain.in_(expired)))
     session.execute(delete(WebsiteReading).where(WebsiteReading.read_at < before))

@@ -164,7 +164,7 @@ def change_members(list_id: str, body: dict[str, Any]) -> Response:
     """Add people to a list and remove others, free of charge.
 
     A stored contact that was not saved yet is saved by that, and so is a profile in `profiles`. Repeating a
-    change is harmless: nobody is on a list twice.
+    change is harmless: a list has each person once.
     """
     change = changes.change_members(list_id, **body)
     counts = {"added": change.added, "removed": change.removed, "suppressed": change.suppressed}

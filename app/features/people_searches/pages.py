@@ -8,7 +8,6 @@ from flask import Response, request
 
 from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached, ValidationFailed
 from app.domain.kinds import Kind
-from app.domain.normal.texts.vocabularies import DEPARTMENTS
 from app.engine.contacts.seniorities import SENIORITIES
 from app.engine.jobs import jobs
 from app.features.people_searches import searches
@@ -21,6 +20,7 @@ from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page, words
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.criteria_fields import DEPARTMENTS
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
@@ -93,7 +93,7 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
         errors=errors or {},
         typed={name: forms.text(name) for name in _FIELDS},
         seniorities=[("", "Any"), *((name, words(name)) for name in SENIORITIES)],
-        departments=[("", "Any"), *((name, words(name)) for name in sorted(DEPARTMENTS))],
+        departments=[("", "Any"), *((name, words(name)) for name in DEPARTMENTS)],
         default_limit=DEFAULT_LIMIT,
         max_limit=MAX_LIMIT,
         price=app.settings.prices[Kind.PEOPLE_SEARCH],

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import fields, post_load, validate
 
-from app.domain.errors import InsufficientIdentifiers, InvalidValue
+from app.domain.errors import InsufficientIdentifiers
 from app.domain.ids import EXAMPLES
 from app.domain.normal.companies.employers import given_employer
 from app.domain.normal.places.countries import country_code
-from app.domain.normal.texts import vocabularies
 from app.domain.people_criteria import PeopleCriteria
 from app.features.people_searches.search_requests import DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, PeopleSearch
 from app.web.schemas.contact_schemas import AvailableSchema, CompanySchema, ExcludedSchema, LocationSchema
+from app.web.schemas.criteria_fields import any_of, department, seniority
 from app.web.schemas.fields import (
     MAX_REFERENCE,
     NonBlankString,
@@ -48,28 +48,7 @@ class SearchBody:
 
 
 def _values(field: fields.String, *, example: list[str], description: str) -> fields.List[str]:
-    return fields.List(
-        field,
-        load_default=list,
-        validate=validate.Length(max=MAX_VALUES),
-        metadata={"example": example, "description": description},
-    )
-
-
-def _one_of(known: frozenset[str], normalize: Callable[[str], str], kind: str) -> Callable[[str], str]:
-    """Return the normal form of a word of a vocabulary; a word that no provider knows is an error."""
-
-    def normal(text: str) -> str:
-        value = normalize(text)
-        if value not in known:
-            raise InvalidValue(f"This is not a {kind}. Use one of: {', '.join(sorted(known))}.")
-        return value
-
-    return normal
-
-
-_seniority = _one_of(vocabularies.SENIORITIES, vocabularies.seniority, "seniority")
-_department = _one_of(vocabularies.DEPARTMENTS, vocabularies.department, "department")
+    return any_of(field, most=MAX_VALUES, example=example, description=description)
 
 
 class PeopleSearchSchema(StrictSchema):
@@ -83,10 +62,10 @@ class PeopleSearchSchema(StrictSchema):
         description="Words of a job title; any of the titles is enough.",
     )
     seniorities = _values(
-        NormalizedString(_seniority), example=["director", "vp"], description="Any of them is enough."
+        NormalizedString(seniority), example=["director", "vp"], description="Any of them is enough."
     )
     departments = _values(
-        NormalizedString(_department), example=["sales"], description="Any of them is enough."
+        NormalizedString(department), example=["sales"], description="Any of them is enough."
     )
     countries = _values(
         NormalizedString(country_code), example=["DE"], description="Names, or ISO 3166-1 codes."

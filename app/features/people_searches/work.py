@@ -1,4 +1,4 @@
-"""Searches for people: asks the providers until enough are found, and charges for those nobody had."""
+"""Searches for people: asks the providers until enough are found, and charges for those not stored before."""
 
 from __future__ import annotations
 

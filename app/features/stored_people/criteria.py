@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from apiflask import Schema
-from marshmallow import fields, post_load, validate
+from marshmallow import fields, post_load
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.places.countries import country_code
@@ -15,6 +14,7 @@ from app.domain.normal.texts.title_words import searched_words
 from app.domain.normal.texts.vocabularies import HEADCOUNTS
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.seniorities import SENIORITIES
+from app.web.schemas.criteria_fields import DEPARTMENTS, any_of, department, seniority
 from app.web.schemas.fields import NormalizedString, SingleLineString, website
 from app.web.schemas.paging import page_size
 
@@ -22,19 +22,6 @@ DEFAULT_LIMIT, MAX_LIMIT = 25, 100
 MAX_VALUES = 20
 MAX_TITLE = 200
 _LISTS = ("title", "seniority", "department", "industry", "headcount", "country")
-DEPARTMENTS = tuple(sorted(set(vocabularies.departments().values())))
-
-
-def _one_of(normalize: Callable[[str], str], allowed: tuple[str, ...]) -> Callable[[str], str]:
-    """Return a function that accepts only these values, in any spelling that is known of them."""
-
-    def checked(text: str) -> str:
-        value = normalize(text)
-        if value not in allowed:
-            raise InvalidValue(f"This is not known. Use one of {', '.join(allowed)}.")
-        return value
-
-    return checked
 
 
 def _title(text: str) -> str:
@@ -46,12 +33,7 @@ def _title(text: str) -> str:
 
 
 def _any_of(field: fields.String, example: str, description: str) -> fields.List[str]:
-    return fields.List(
-        field,
-        load_default=list,
-        validate=validate.Length(max=MAX_VALUES),
-        metadata={"example": [example], "description": description},
-    )
+    return any_of(field, most=MAX_VALUES, example=[example], description=description)
 
 
 class CriteriaQuery(Schema):
@@ -63,12 +45,8 @@ class CriteriaQuery(Schema):
         "Words of a job title: a person has all of them, in any order; ranks and departments in several"
         " languages and spellings.",
     )
-    seniority = _any_of(
-        NormalizedString(_one_of(vocabularies.seniority, SENIORITIES)), "vp", ", ".join(SENIORITIES)
-    )
-    department = _any_of(
-        NormalizedString(_one_of(vocabularies.department, DEPARTMENTS)), "sales", ", ".join(DEPARTMENTS)
-    )
+    seniority = _any_of(NormalizedString(seniority), "vp", ", ".join(SENIORITIES))
+    department = _any_of(NormalizedString(department), "sales", ", ".join(DEPARTMENTS))
     industry = _any_of(SingleLineString(), "Machinery", "As companies have it, in any case.")
     headcount = _any_of(
         NormalizedString(vocabularies.headcount), "51-200", f"A number or a range: {', '.join(HEADCOUNTS)}."

@@ -14,12 +14,13 @@ from app.domain.normal.texts.vocabularies import HEADCOUNTS
 from app.engine.contacts.seniorities import SENIORITIES
 from app.engine.lookups.people_search import StoredPeople
 from app.features.stored_people import searches
-from app.features.stored_people.criteria import DEPARTMENTS, PeopleQuery
+from app.features.stored_people.criteria import PeopleQuery
 from app.web.errors import field_errors
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.rendering import page
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.criteria_fields import DEPARTMENTS
 
 blueprint = PageBlueprint("people_page", __name__, template_folder="templates")
 

@@ -115,3 +115,12 @@ def test_script_in_a_name_is_shown_as_text(user: BrowserUser) -> None:
 
     expect(popup.get_by_role("heading", level=1)).to_have_text("html@acme.test")
     assert popup.locator("img:not([src^='icons/'])").count() == 0
+
+
+def test_a_page_whose_scripts_do_not_pause_is_an_ordinary_website(user: BrowserUser) -> None:
+    user.sign_in()
+    busy = "setTimeout(() => { const end = Date.now() + 14_000; while (Date.now() < end); }, 1_000)"
+
+    popup = user.click_icon(serve(user, "http://busy.test/", f"<p>x</p><script>{busy}</script>"))
+
+    expect(popup.get_by_text("No company is known for busy.test")).to_be_visible(timeout=12_000)

@@ -47,9 +47,8 @@ def _read() -> dict[str, dict[str, str]]:
 
 
 _LISTS = _read()
-SENIORITIES = frozenset(_LISTS["seniority"].values())
 DEPARTMENTS = frozenset(_LISTS["department"].values())
-"""The canonical values, which vendors' words stand for."""
+"""The departments, which vendors' words stand for."""
 
 
 @lru_cache(maxsize=1024)
