@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, post_load, validate
 
@@ -25,6 +25,7 @@ from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
 from app.web.schemas.owned_schemas import NotesSchema, OwnedContactResponseSchema, OwnedContactSchema
 from app.web.schemas.paging import page_size
+from app.web.schemas.queries import QuerySchema
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
 
@@ -35,7 +36,7 @@ MAX_LIMIT = 100
 ME = "me"
 
 
-class ContactsQuery(Schema):
+class ContactsQuery(QuerySchema):
     """Filters, order and page of the people; `format` returns all that match as a file."""
 
     list = NonBlankString(metadata={"description": "The id or the name of a list.", "example": "Prospects"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
@@ -19,6 +19,7 @@ from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema
 from app.web.schemas.paging import IdCursor, page_size, split
+from app.web.schemas.queries import QuerySchema
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
 
@@ -28,7 +29,7 @@ DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 
 
-class EventsQuery(Schema):
+class EventsQuery(QuerySchema):
     """The type and page of a list of events."""
 
     type = fields.String(validate=validate.OneOf([type_.value for type_ in EventType]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, post_load, validate
 
@@ -23,6 +23,7 @@ from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
 from app.web.schemas.job_schemas import JobSchema, TraceSchema
 from app.web.schemas.paging import IdCursor, page_size
+from app.web.schemas.queries import QuerySchema
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
 
@@ -34,7 +35,7 @@ BATCH_SIZE = 500
 ME = "me"
 
 
-class WorkspaceJobsQuery(Schema):
+class WorkspaceJobsQuery(QuerySchema):
     """Filters and page of the jobs; `format` returns the receipts of all that match as a file."""
 
     kind = fields.String(validate=validate.OneOf(KINDS))

@@ -10,9 +10,9 @@ from app.domain.findings import FoundCompany, Source
 from app.domain.lists.cells.domain_cells import domain_of
 from app.domain.lists.cells.location_cells import OF_COMPANY, location_of
 from app.domain.lists.row_values import RowValues
-from app.domain.lists.warning_kinds import NO_EMPLOYER
+from app.domain.lists.warning_kinds import NO_EMPLOYER, SHARED_HOST
 from app.domain.normal.companies.company_domains import is_named_after, mail_company_domain
-from app.domain.normal.companies.employers import employer_name
+from app.domain.normal.companies.employers import employer_name, given_employer, is_website
 from app.domain.normal.profiles.profiles import normal_company_url
 from app.domain.normal.texts.vocabularies import headcount
 
@@ -38,8 +38,12 @@ def company_beside(row: RowValues, source: Source, mail_hosts: Iterable[str] = (
     `mail_hosts` are the domains of the person's work e-mails, used if the row has no domain.
     """
     column, text = next(iter(row.filled("company_name")), (None, None))
+    site, text = (text, None) if text and is_website(text) else (None, text)
     linkedin_url = row.normal("company_linkedin_url", normal_company_url) or _linkedin_elsewhere(row)
-    domain = domain_of(row, text, linkedin_url) or _mail_domain(mail_hosts, text)
+    domain = domain_of(row, text, linkedin_url) or given_employer(site, None).domain
+    if site and not (domain or linkedin_url):
+        row.warn("company_name", SHARED_HOST, column)
+    domain = domain or _mail_domain(mail_hosts, text)
     name = employer_name(text, domain)
     if name != text:
         row.warn("company_name", NO_EMPLOYER, column)
@@ -83,7 +87,7 @@ def _company(  # noqa: PLR0917 -- the key of the cache
 
 def _linkedin_elsewhere(row: RowValues) -> str | None:
     """Return the company's LinkedIn page from columns that may contain any link."""
-    for field in ("company_domain", "url"):
+    for field in ("company_domain", "url", "company_name"):
         for text in row.all(field):
             if "linkedin." in text.lower():
                 try:

@@ -8,12 +8,13 @@ from app.domain.ids import EXAMPLES
 from app.domain.normal.places.countries import country_code
 from app.features.address_books.books import MAX_TITLE
 from app.features.address_books.tables import BookStatus
-from app.web.schemas.fields import NormalizedString, ResponseSchema, SingleLineString, StrictSchema
+from app.web.schemas.fields import NormalizedString, ResponseSchema, SingleLineString
+from app.web.schemas.queries import QuerySchema
 
 TIME = "2026-11-20T09:30:00.000Z"
 
 
-class ReplacementSchema(StrictSchema):
+class ReplacementSchema(QuerySchema):
     """The name of a file that is the body, and the country of its national phone numbers."""
 
     name = fields.String(metadata={"description": "The name of a file that is sent as the body."})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import Schema
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.domain import exclusions
@@ -14,6 +13,7 @@ from app.domain.ids import EXAMPLES
 from app.engine.exclusions.exclusions import Entry
 from app.web.schemas.fields import MAX_URL, ResponseSchema, SingleLineString, StrictSchema, exactly_one
 from app.web.schemas.paging import IdCursor, page_size
+from app.web.schemas.queries import QuerySchema
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 100
@@ -71,14 +71,14 @@ class EntriesSchema(StrictSchema):
     )
 
 
-class ExclusionsQuery(Schema):
+class ExclusionsQuery(QuerySchema):
     """The page of the exclusions."""
 
     limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
     cursor = IdCursor("exc")
 
 
-class ListQuery(StrictSchema):
+class ListQuery(QuerySchema):
     """The name of a file that is the body, and the reason of rows that have none."""
 
     name = fields.String(metadata={"description": "The name of a file that is sent as the body."})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields
 
@@ -22,6 +22,7 @@ from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.schemas.limit_schemas import PERIODS, KeyLimitsSchema
 from app.web.schemas.paging import IdCursor, page_size, split
+from app.web.schemas.queries import QuerySchema
 from app.web.services import services
 from app.web.sign_in.admins import admin_caller
 from app.web.sign_in.auth import bearer, caller
@@ -31,7 +32,7 @@ blueprint = APIBlueprint("limits", __name__, tag="Limits and usage")
 MAX_PAGE = 100
 
 
-class LimitsQuery(Schema):
+class LimitsQuery(QuerySchema):
     """The page of a list of limits."""
 
     limit = page_size(MAX_PAGE, MAX_PAGE)

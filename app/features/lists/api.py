@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, post_load, validate
 
@@ -20,6 +20,7 @@ from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NestedObject, ResponseSchema, StrictSchema
 from app.web.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema, NamedListSchema
 from app.web.schemas.paging import page_size, split
+from app.web.schemas.queries import QuerySchema
 from app.web.schemas.saved_profile_schemas import ProfileSchema, snapshot_of
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
@@ -32,7 +33,7 @@ MAX_CHANGES = 100
 LIST_ID = {"list_id": id_parameter("lst")}
 
 
-class ListsQuery(Schema):
+class ListsQuery(QuerySchema):
     """The page of the lists."""
 
     limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)

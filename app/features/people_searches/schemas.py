@@ -15,13 +15,12 @@ from app.domain.normal.places.countries import country_code
 from app.domain.people_criteria import PeopleCriteria
 from app.features.people_searches.search_requests import DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, PeopleSearch
 from app.web.schemas.contact_schemas import AvailableSchema, CompanySchema, ExcludedSchema, LocationSchema
-from app.web.schemas.criteria_fields import any_of, department, seniority
+from app.web.schemas.criteria_fields import any_of, department, job_title, seniority
 from app.web.schemas.fields import (
     MAX_REFERENCE,
     NonBlankString,
     NormalizedString,
     ResponseSchema,
-    SingleLineString,
     StrictBoolean,
     StrictSchema,
     purpose,
@@ -31,7 +30,6 @@ from app.web.schemas.job_schemas import JobResponseSchema
 from app.web.schemas.webhook_urls import webhook_url
 
 MAX_VALUES = 10
-MAX_TITLE = 100
 _NO_COMPANY = "Provide company_domain or company_name."
 
 
@@ -57,7 +55,7 @@ class PeopleSearchSchema(StrictSchema):
     company_domain = website(allow_none=True)
     company_name = NonBlankString(allow_none=True, metadata={"example": "Acme Engines"})
     titles = _values(
-        SingleLineString(MAX_TITLE),
+        NormalizedString(job_title),
         example=["head of sales"],
         description="Words of a job title; any of the titles is enough.",
     )
@@ -104,7 +102,7 @@ class PeopleSearchSchema(StrictSchema):
         criteria = PeopleCriteria(
             company_domain=employer.domain,
             company_name=None if employer.domain else employer.name,
-            titles=_distinct(" ".join(title.split()).lower() for title in data["titles"]),
+            titles=_distinct(title.lower() for title in data["titles"]),
             seniorities=_distinct(data["seniorities"]),
             departments=_distinct(data["departments"]),
             countries=_distinct(data["countries"]),

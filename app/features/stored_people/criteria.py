@@ -4,43 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import Schema
 from marshmallow import fields, post_load
 
-from app.domain.errors import InvalidValue
 from app.domain.normal.places.countries import country_code
 from app.domain.normal.texts import vocabularies
-from app.domain.normal.texts.title_words import searched_words
 from app.domain.normal.texts.vocabularies import HEADCOUNTS
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.seniorities import SENIORITIES
-from app.web.schemas.criteria_fields import DEPARTMENTS, any_of, department, seniority
+from app.web.schemas.criteria_fields import DEPARTMENTS, any_of, department, job_title, seniority
 from app.web.schemas.fields import NormalizedString, SingleLineString, website
 from app.web.schemas.paging import page_size
+from app.web.schemas.queries import QuerySchema
 
 DEFAULT_LIMIT, MAX_LIMIT = 25, 100
 MAX_VALUES = 20
-MAX_TITLE = 200
 _LISTS = ("title", "seniority", "department", "industry", "headcount", "country")
-
-
-def _title(text: str) -> str:
-    if len(text) > MAX_TITLE:
-        raise InvalidValue(f"Longer than {MAX_TITLE} characters.")
-    if not searched_words(text):
-        raise InvalidValue("Send words of a job title, such as VP Sales.")
-    return text
 
 
 def _any_of(field: fields.String, example: str, description: str) -> fields.List[str]:
     return any_of(field, most=MAX_VALUES, example=[example], description=description)
 
 
-class CriteriaQuery(Schema):
+class CriteriaQuery(QuerySchema):
     """Which people: those who meet every criterion, each by any of its values."""
 
     title = _any_of(
-        NormalizedString(_title),
+        NormalizedString(job_title),
         "VP Sales",
         "Words of a job title: a person has all of them, in any order; ranks and departments in several"
         " languages and spellings.",

@@ -21,6 +21,7 @@ from app.features.uploads.tables import UploadStatus
 from app.web.schemas.enrichment_schemas import SkipSchema
 from app.web.schemas.fields import AsciiInteger, NormalizedString, ResponseSchema, StrictSchema, purpose
 from app.web.schemas.paging import IdCursor, page_size
+from app.web.schemas.queries import QuerySchema
 
 PAID_FIELDS = ("email", "phone")
 DEFAULT_LIMIT = 20
@@ -57,7 +58,7 @@ def _numbers_country() -> NormalizedString:
     )
 
 
-class FileSchema(StrictSchema):
+class FileSchema(QuerySchema):
     """The name of a file that is the body, and how to read a file, as far as that is not detected."""
 
     name = fields.String(metadata={"description": "The name of a file that is sent as the body."})
@@ -125,14 +126,14 @@ class StartSchema(SkipSchema):
     )
 
 
-class UploadsQuery(StrictSchema):
+class UploadsQuery(QuerySchema):
     """The page of a list of uploads."""
 
     limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
     cursor = IdCursor("upl")
 
 
-class ResultQuery(StrictSchema):
+class ResultQuery(QuerySchema):
     """The format of a result, and the page of one in JSON."""
 
     format = fields.String(validate=validate.OneOf(["csv", "json"]), load_default="csv")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from apiflask import Schema
 from marshmallow import fields, validate
 
 from app.features.usage.usage import Grouping
 from app.web.bodies.downloads import FORMATS
+from app.web.schemas.queries import QuerySchema
 
 
-class UsageQuery(Schema):
+class UsageQuery(QuerySchema):
     """The period, both days included, and what the rows stand for."""
 
     start = fields.Date(

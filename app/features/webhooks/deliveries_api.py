@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields
 
@@ -23,6 +23,7 @@ from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema
 from app.web.schemas.paging import IdCursor, page_size, split
+from app.web.schemas.queries import QuerySchema
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
 
@@ -33,7 +34,7 @@ MAX_LIMIT = 100
 WEBHOOK_ID = {"webhook_id": id_parameter("whk")}
 
 
-class WebhooksQuery(Schema):
+class WebhooksQuery(QuerySchema):
     """The filter and page of the log."""
 
     failed = fields.Boolean(

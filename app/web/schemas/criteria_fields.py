@@ -8,8 +8,10 @@ from marshmallow import fields, validate
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.texts import vocabularies
+from app.domain.normal.texts.title_words import searched_words
 from app.engine.contacts.seniorities import SENIORITIES
 
+MAX_TITLE = 200
 DEPARTMENTS = tuple(sorted(vocabularies.DEPARTMENTS))
 
 
@@ -21,6 +23,15 @@ def any_of(field: fields.String, *, most: int, example: Sequence[str], descripti
         validate=validate.Length(max=most),
         metadata={"example": list(example), "description": description},
     )
+
+
+def job_title(text: str) -> str:
+    """Return the words of a job title on one line; a text without words is an error."""
+    if len(text) > MAX_TITLE:
+        raise InvalidValue(f"Longer than {MAX_TITLE} characters.")
+    if not searched_words(text):
+        raise InvalidValue("Send words of a job title, such as VP Sales.")
+    return " ".join(text.split())
 
 
 def _one_of(known: Sequence[str], normalize: Callable[[str], str]) -> Callable[[str], str]:

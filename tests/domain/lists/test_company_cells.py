@@ -142,3 +142,29 @@ def test_a_shared_website_of_a_country_shows_the_country_of_numbers(website: str
     assert found.company is not None
     assert found.company.domain is None
     assert [phone.e164 for phone in found.phones] == ([number] if number else [])
+
+
+@pytest.mark.parametrize(
+    ("cell", "domain", "page", "codes"),
+    [
+        ("https://www.acme.com/about", "acme.com", None, []),
+        ("www.acme.com", "acme.com", None, []),
+        ("acme.de", "acme.de", None, []),
+        ("https://www.linkedin.com/company/acme/", None, "https://www.linkedin.com/company/acme", []),
+        ("https://sites.google.com/view/acme", None, None, ["shared_host"]),
+    ],
+)
+def test_a_website_in_the_cell_of_the_company_name_is_not_its_name(
+    cell: str, domain: str | None, page: str | None, codes: list[str]
+) -> None:
+    company, warned = read(full_name="Ada Lovelace", email="ada@gmail.com", company_name=cell)
+
+    found = (company.name, company.domain, company.linkedin_url) if company else (None, None, None)
+    assert (found, warned) == ((None, domain, page), codes)
+
+
+def test_the_website_of_its_own_column_comes_before_the_one_in_the_name() -> None:
+    company, warned = read(full_name="Ada Lovelace", company_name="www.beta.com", company_domain="acme.com")
+
+    assert company is not None
+    assert (company.name, company.domain, warned) == (None, "acme.com", [])

@@ -6,10 +6,13 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from app.domain.errors import InvalidValue
 from app.domain.normal.companies.company_domains import SharedHost, company_domain, is_named_after
+from app.domain.normal.profiles.url_decorations import undecorated
 from app.domain.normal.texts.text_folding import fold
 from app.domain.normal.texts.text_forms import normalized
 from app.domain.normal.texts.wordlists import entries, words
+from app.domain.normal.websites import is_top_level, normal_website
 
 NO_EMPLOYER_ERROR = (
     "The company's name says that there is no employer, or does not name it, so it identifies nobody. "
@@ -30,6 +33,8 @@ _FORMER = re.compile(
 )
 """An employer before today's: ex-Acme, Acme (former). But Beta (formerly Acme) is an employer."""
 _SEPARATORS = re.compile(r"[/|;,()\[\]&+:\u2022\u00b7\u2013\u2014]|\s-\s")
+_ADDRESS = re.compile(r"https?:[/\\]|www\.[^\W_]|[^\s@]+@[^\s@]+\.[^\s@]+$", re.IGNORECASE)
+_BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}/?")
 _STEALTH = "stealth"
 _KINDS_OF_STARTUP = words("companies/startup_words.txt")
 """What people write beside Stealth: Stealth AI Startup."""
@@ -44,7 +49,12 @@ class GivenEmployer(NamedTuple):
 
 
 def given_employer(website: str | None, name: str | None) -> GivenEmployer:
-    """Return what identifies the employer in a request; the website is one that `normal_website` reads."""
+    """Return what identifies the employer in a request; the website is one that `normal_website` reads.
+
+    A website or an address in the place of the name is taken for the website, if there is no other.
+    """
+    if not website and name and is_website(name):
+        website, name = name, None
     domain, left_out = None, ""
     if website:
         try:
@@ -53,6 +63,22 @@ def given_employer(website: str | None, name: str | None) -> GivenEmployer:
             left_out = str(error)
     known = employer_name(name, domain)
     return GivenEmployer(domain, known, left_out or ("" if known == name else NO_EMPLOYER_ERROR))
+
+
+def is_website(name: str) -> bool:
+    """Return whether a company's name is a website or e-mail address, as in `www.acme.com` and `acme.com`.
+
+    A bare host is one if it is in lower case and below a top-level domain: `E.ON` and `node.js` are names.
+    """
+    text = name.strip()
+    is_host = _BARE_HOST.fullmatch(text) and is_top_level(text.rstrip("/").rpartition(".")[2])
+    if not (is_host or _ADDRESS.match(text)):
+        return False
+    try:
+        normal_website(undecorated(text if "/" in text else text.rpartition("@")[2]))
+    except InvalidValue:
+        return False
+    return True
 
 
 def employer_name(name: str | None, domain: str | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields
 
@@ -30,6 +30,7 @@ from app.web.bodies.idempotency_header import REPLAYED, begin, finish
 from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import IdCursor, page_size, split
+from app.web.schemas.queries import QuerySchema
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
 
@@ -38,7 +39,7 @@ DEFAULT_LIMIT = 100
 MAX_LIMIT = 500
 
 
-class PushesQuery(Schema):
+class PushesQuery(QuerySchema):
     """The filter and the page of a list of pushes."""
 
     contact_id = fields.String(metadata={"description": "Only pushes of this contact."})
@@ -46,7 +47,7 @@ class PushesQuery(Schema):
     cursor = IdCursor("psh")
 
 
-class ItemsQuery(Schema):
+class ItemsQuery(QuerySchema):
     """The page of the receipts of a push."""
 
     limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from apiflask import Schema
 from marshmallow import ValidationError, fields, post_load, validate
 
 from app.domain import purposes
@@ -26,6 +25,7 @@ from app.web.schemas.fields import (
     purpose,
 )
 from app.web.schemas.paging import IdCursor, page_size
+from app.web.schemas.queries import QuerySchema
 
 FIELDS = ("email", "phone")
 MAX_PEOPLE = 10_000
@@ -357,14 +357,14 @@ class ScheduleRunResponseSchema(ResponseSchema):
     next_cursor = fields.Integer(required=True, allow_none=True, metadata={"example": None})
 
 
-class RunsQuery(Schema):
+class RunsQuery(QuerySchema):
     """The page of a list of runs."""
 
     limit = page_size(20, 100)
     cursor = IdCursor("csr")
 
 
-class ReceiptsQuery(Schema):
+class ReceiptsQuery(QuerySchema):
     """The page of the receipts of a run."""
 
     limit = page_size(100, 500)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.normal.companies.employers import names_employer
+from app.domain.normal.companies.employers import given_employer, names_employer
 from app.domain.normal.texts.wordlists import entries
 
 
@@ -97,3 +97,61 @@ def test_there_are_words_in_every_language_of_the_headers() -> None:
     languages = {path.stem for path in headers.glob("*/*.txt")}
 
     assert {language for language, _words in entries("companies/no_employers.txt")} == languages | {"en"}
+
+
+@pytest.mark.parametrize(
+    ("name", "domain"),
+    [
+        ("https://www.acme.com/about", "acme.com"),
+        ("HTTP://ACME.COM", "acme.com"),
+        ("www.acme.co.uk", "acme.co.uk"),
+        ("acme.de", "acme.de"),
+        ("shop.acme.de/", "acme.de"),
+        ("info@acme.com", "acme.com"),
+    ],
+)
+def test_a_website_in_the_place_of_the_name_is_the_website(name: str, domain: str) -> None:
+    employer = given_employer(None, name)
+
+    assert (employer.domain, employer.name) == (domain, None)
+
+
+def test_the_website_that_is_given_counts_and_not_that_in_the_name() -> None:
+    employer = given_employer("acme.com", "beta.com")
+
+    assert (employer.domain, employer.name) == ("acme.com", "beta.com")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "E.ON",
+        "S.p.A.",
+        "Booking.com",
+        "node.js",
+        "st.gallen",
+        "www.",
+        "http://",
+        "http://10.0.0.1",
+        "a@b",
+        "co.uk",
+        "https://co.uk/acme",
+        "@acme",
+        "acme@co.uk",
+        "www.acme..com",
+        "a@b@acme..de",
+        "http://@",
+    ],
+)
+def test_these_names_are_not_websites(name: str) -> None:
+    employer = given_employer(None, name)
+
+    assert (employer.domain, employer.name) == (None, name)
+
+
+@pytest.mark.parametrize("name", ["https://www.linkedin.com/company/acme", "ada@gmail.com"])
+def test_a_host_of_many_in_the_place_of_the_name_identifies_no_employer(name: str) -> None:
+    employer = given_employer(None, name)
+
+    assert (employer.domain, employer.name) == (None, None)
+    assert "Many companies" in employer.left_out
