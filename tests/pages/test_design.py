@@ -107,7 +107,7 @@ def test_both_call_a_status_the_same() -> None:
 
 
 def _differing(texts: dict[str, str], prefix: str, words: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the words that the extension says otherwise; it has one text for what is queued and what runs."""
+    """Return the words that the extension says otherwise; what is queued and what runs are one text there."""
     keys = {name: "open" if name in {"queued", "running"} else name for name in words}
     said = {name: texts.get(f"{prefix}_{key}", "") for name, key in keys.items()}
     return {name: (text, said[name]) for name, text in words.items() if text.lower() != said[name].lower()}
