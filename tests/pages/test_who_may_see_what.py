@@ -32,6 +32,7 @@ PAGES = {
     "POST /": MEMBER,
     "GET /search": MEMBER,
     "POST /search": MEMBER,
+    "POST /first-steps/hide": MEMBER,
     "POST /reveal": MEMBER,
     "POST /save": MEMBER,
     "GET /contacts": MEMBER,

@@ -20,7 +20,16 @@ from app.web.pages.blueprint import protect
 from app.web.pages.navigation import groups_for
 
 STATIC = Path(__file__).parents[2] / "pages" / "static"
-STYLESHEETS = ("tokens.css", "parts.css", "base.css", "layout.css", "forms.css", "content.css", "tables.css")
+STYLESHEETS = (
+    "tokens.css",
+    "parts.css",
+    "base.css",
+    "layout.css",
+    "forms.css",
+    "content.css",
+    "tables.css",
+    "start.css",
+)
 """The style sheets of every page, in order; one that only some pages need is linked in their block `head`."""
 NONE = "\N{EN DASH}"
 """What a page shows for a value that is absent."""
