@@ -8,6 +8,7 @@ from flask import Blueprint, Flask, Response
 
 from app.pages import (
     account,
+    companies,
     contacts,
     events,
     history,
@@ -38,6 +39,7 @@ BLUEPRINTS = (
     home.blueprint,
     search.blueprint,
     contacts.blueprint,
+    companies.blueprint,
     history.blueprint,
     keys.blueprint,
     account.blueprint,

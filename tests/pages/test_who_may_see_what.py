@@ -40,6 +40,7 @@ PAGES = {
     "GET /contacts/download": MEMBER,
     "GET /contacts/<contact_id>": MEMBER,
     "POST /contacts/<contact_id>/notes": MEMBER,
+    "GET /companies/<key>": MEMBER,
     "GET /history": MEMBER,
     "GET /history/<job_id>": MEMBER,
     "POST /history/<job_id>/again": MEMBER,
