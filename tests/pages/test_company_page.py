@@ -86,7 +86,7 @@ def test_who_is_excluded_cannot_be_revealed(browser: Visitor, user: SignedInUser
     page = browser.open(f"/companies/{company.id}").text
 
     assert "Excluded: customer" in page
-    assert "See what can be revealed" not in page
+    assert "Reveal…" not in page
 
 
 def test_pages_of_people_follow_one_another(

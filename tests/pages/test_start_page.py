@@ -116,7 +116,7 @@ def test_lists_are_shown_with_their_size(browser: Visitor, user: SignedInUser) -
 
     page = browser.open("/").text
 
-    assert re.search(r"Autumn fair</a><span[^>]*>1 contact<", page)
+    assert re.search(r"Autumn fair</a></span><span[^>]*>1 contact<", page)
 
 
 def test_a_running_upload_is_shown_with_its_progress_before_those_that_are_over(

@@ -29,6 +29,7 @@ STYLESHEETS = (
     "content.css",
     "tables.css",
     "start.css",
+    "sign_in.css",
 )
 """The style sheets of every page, in order; one that only some pages need is linked in their block `head`."""
 NONE = "\N{EN DASH}"
@@ -47,6 +48,7 @@ def register(app: Flask) -> None:
         "signed": signed,
         "words": words,
         "kind": kind,
+        "sentence": sentence,
         "source_name": source_name,
         "initials": avatars.initials,
         "avatar_color": avatars.color,
@@ -55,6 +57,7 @@ def register(app: Flask) -> None:
         "result_words": value_words.result,
         "provider_words": value_words.provider_result,
         "value_type": value_words.value_type,
+        "client_words": value_words.client,
     }
     app.jinja_env.globals["stylesheets"] = STYLESHEETS
     app.jinja_env.globals["static_url"] = static_url
@@ -105,6 +108,11 @@ def signed(value: int) -> str:
 def kind(value: str) -> str:
     """Return a kind of job as a person would name it; one that has no name here, as words."""
     return KINDS[value].label if value in KINDS else words(value)
+
+
+def sentence(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def source_name(provider: str) -> str:
