@@ -17,7 +17,7 @@ from app.engine.jobs.job_receipts import JobFilter
 from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.database.db import Database
 from app.web.bodies.body import json_response
-from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
+from app.web.bodies.downloads import FORMATS, json_download, json_file, table_download
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
@@ -102,7 +102,7 @@ def _download(database: Database, workspace_id: str, job_filter: JobFilter, file
     listed = _all(database, workspace_id, job_filter)
     if file_format == "json":
         return json_download("jobs", map(job_receipts.receipt, listed))
-    return csv_download("jobs", job_receipts.COLUMNS, map(job_receipts.row, listed))
+    return table_download("jobs", job_receipts.COLUMNS, map(job_receipts.row, listed), file_format)
 
 
 def _all(database: Database, workspace_id: str, job_filter: JobFilter) -> Iterator[StoredJob]:
