@@ -58,6 +58,14 @@ class Offer:
         return {"min_status": min_status, "types": types}
 
 
+@blueprint.get("/search")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """Show the empty search."""
+    return _page()
+
+
 @signed_in
 @limited(Policy.READ)
 def form() -> Response:
@@ -66,6 +74,7 @@ def form() -> Response:
 
 
 @blueprint.post("/")
+@blueprint.post("/search")
 @signed_in
 @limited(Policy.LOOKUP)
 def find() -> Response:

@@ -85,7 +85,7 @@ def test_a_contact_is_shown_with_sources_and_receipts(browser: Visitor, user: Si
     page = browser.open(f"/contacts/{contact.id}")
 
     assert "<h1>Ada Lovelace</h1>" in page.text
-    assert re.search(r'<th scope="row">ada@acme.com</th><td>file</td><td>import</td>', page.text)
+    assert re.search(r'<th scope="row">ada@acme.com</th><td[^>]*>file</td><td[^>]*>import</td>', page.text)
 
 
 def test_a_value_of_a_website_is_shown_with_its_page(browser: Visitor, user: SignedInUser) -> None:
@@ -96,7 +96,7 @@ def test_a_value_of_a_website_is_shown_with_its_page(browser: Visitor, user: Sig
 
     page = browser.open(f"/contacts/{contact.id}")
 
-    assert "<td>website<br>https://acme.com/team</td>" in page.text
+    assert ">website<br>https://acme.com/team</td>" in page.text
 
 
 def test_tags_and_a_note_are_saved(browser: Visitor, user: SignedInUser) -> None:

@@ -111,7 +111,7 @@ def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed
             expect(page.get_by_text("You can close this page")).to_be_visible()
             assert_accessible(page)
         expect(page.get_by_role("heading", name="Found")).to_be_visible()
-        expect(page.locator("#announcements")).to_have_text("Finished: found")
+        expect(page.locator("#announcements")).to_have_text("Finished: Found")
         assert_accessible(page)
         _search(page, "not a profile")
         expect(page.get_by_role("alert")).to_be_visible()

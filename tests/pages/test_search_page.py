@@ -114,7 +114,7 @@ def test_a_reveal_leads_to_its_receipt_and_holds_its_price(
         (job,) = session.scalars(select(Job)).all()
         balance = workspaces.balance(session, user.workspace_id)
     assert page.request.path == f"/history/{job.id}"
-    assert "in progress" in page.text
+    assert "In progress" in page.text
     assert '<meta http-equiv="refresh"' in page.text
     assert (job.kind, job.request["subject"], job.request["min_status"]) == (
         Kind.REVEAL_EMAIL,

@@ -30,6 +30,8 @@ PAGES = {
     "GET /manual/": OPEN,
     "GET /manual/<path:name>": OPEN,
     "POST /": MEMBER,
+    "GET /search": MEMBER,
+    "POST /search": MEMBER,
     "POST /reveal": MEMBER,
     "POST /save": MEMBER,
     "GET /contacts": MEMBER,

@@ -9,5 +9,5 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(api.blueprint,),
     pages=(pages.blueprint,),
-    navigation=(Entry("address_books_page.index", "Address books", position=65),),
+    navigation=(Entry("address_books_page.index", "Address books", position=30),),
 )

@@ -9,5 +9,5 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(api.blueprint,),
     pages=(pages.blueprint, matching_pages.blueprint),
-    navigation=(Entry("lists_page.index", "Lists", position=30),),
+    navigation=(Entry("lists_page.index", "Lists", position=60, icon="lists"),),
 )

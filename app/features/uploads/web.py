@@ -10,5 +10,5 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(api.blueprint,),
     pages=(uploads.blueprint,),
-    navigation=(Entry("uploads_page.index", "Uploads", position=40),),
+    navigation=(Entry("uploads_page.index", "Uploads", position=70, icon="upload"),),
 )
