@@ -27,7 +27,7 @@ from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("matching_page", __name__, template_folder="templates")
 
-ADD, REMOVE = "add", "remove"
+REMOVE = "remove"
 
 
 @blueprint.post("/lists/matching")
@@ -36,7 +36,8 @@ ADD, REMOVE = "add", "remove"
 def change() -> Response:
     """Ask whether everybody who matches is meant, saying how many; once it is confirmed, do a round of it."""
     back = local_path(forms.text("next") or "/contacts")
-    name, list_id = forms.text("name"), forms.text("list_id")
+    of_list = _list_to_empty()
+    name, list_id = ("", of_list) if of_list else (forms.text("name"), forms.text("list_id"))
     if not (name or list_id):
         flash("Choose a list, or name a new one.", "failure")
         return go_to_path(back)
@@ -49,7 +50,7 @@ def change() -> Response:
         return _confirmation(back, name, list_id)
     if name:
         list_id = changes.create(name).shown["id"]
-    selection, is_removal = _selection(), forms.text("do") == REMOVE
+    selection, is_removal = _selection(), bool(of_list)
     done = matching.change(selection, list_id, remove=is_removal, after=_after(selection))
     done = replace(done, matched=done.matched + _number("matched"), changed=done.changed + _number("changed"))
     if done.after is not None:
@@ -82,9 +83,8 @@ def _page(
     with services().database.reading() as session:
         target = name or contact_lists.get(session, workspace_id, list_id).name
         of_list = _name_of(session, filters.list_id)
-    is_removal = forms.text("do") == REMOVE
-    given = {"q": searched, "next": back, "do": REMOVE if is_removal else ADD}
-    given |= {"name": name} if name else {"list_id": list_id}
+    is_removal = bool(_list_to_empty())
+    given = {"q": searched, "next": back, "name": name, REMOVE if is_removal else "list_id": list_id}
     return page(
         "matching.html",
         fields=filters.fields | given | fields,
@@ -98,6 +98,11 @@ def _page(
         progress=progress,
         back=back,
     )
+
+
+def _list_to_empty() -> str:
+    """Return the list from which people are removed, none if they are added to one."""
+    return forms.text(REMOVE) or request.args.get(REMOVE, "")
 
 
 def _name_of(session: Session, text: str) -> str:
