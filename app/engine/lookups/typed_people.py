@@ -20,7 +20,7 @@ from app.domain.records.subjects import Subject
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.seniorities import RANK_SQL
-from app.engine.lookups.typed_words import MIN_LETTERS, Word, company_beginning, splits_of, words_of
+from app.engine.lookups.typed_words import MIN_LETTERS, Word, company_beginnings, splits_of, words_of
 from app.engine.matching import contact_matching
 from app.engine.matching.candidates import end_of
 from app.infra.database.session import Session
@@ -127,21 +127,19 @@ def _has_word(word: Word, key: Any = Contact.name_key) -> _Condition:  # noqa: A
 
 def _companies(session: Session, typed: str) -> list[NamedCompany]:
     """Return the companies with this website, or whose names begin so; the one of exactly this name first."""
-    beginning = company_beginning(typed)
+    beginnings = company_beginnings(typed)
     domain = _website(typed)
     columns = (Company.id, Company.name, Company.domain, Company.name_key)
     conditions = [Company.domain == domain] if domain else []
-    if beginning is not None:
-        conditions.append(_begins(Company.name_key, beginning))
-        if " " not in beginning:
-            conditions.append(_begins(Company.domain, f"{beginning}."))
+    conditions += (_begins(Company.name_key, beginning) for beginning in beginnings)
+    conditions += (_begins(Company.domain, f"{one}.") for one in beginnings if " " not in one)
     parts = [select(*columns).where(condition).limit(MAX_COMPANIES).subquery() for condition in conditions]
     if not parts:
         return []
     rows = {row.id: row for row in session.execute(union_all(*(select(part) for part in parts)))}
     ordered = sorted(
         rows.values(),
-        key=lambda row: (row.domain != domain, row.name_key != beginning, row.name_key or "", row.id),
+        key=lambda row: (row.domain != domain, row.name_key not in beginnings, row.name_key or "", row.id),
     )
     return [NamedCompany(row.id, row.name, row.domain) for row in ordered[:MAX_COMPANIES]]
 

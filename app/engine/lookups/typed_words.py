@@ -49,19 +49,31 @@ def words_of(text: str) -> tuple[Word, ...]:
     return tuple(words[:MAX_WORDS])
 
 
+def separated(text: str) -> Split | None:
+    """Return the name and the company, if a separator such as a comma or `at` is between them."""
+    parts = _parts(text)
+    return Split(parts[0], " ".join(parts[1:])) if len(parts) > 1 else None
+
+
 def splits_of(text: str) -> Iterator[Split]:
     """Yield the ways to read a text as a person at a company: by a separator in it, or between any words."""
-    parts = [part for part in _BETWEEN.split(text[:MAX_TEXT].strip()) if part.strip()]
-    if len(parts) > 1:
-        yield Split(parts[0], " ".join(parts[1:]))
-    words = " ".join(parts).split()[:MAX_WORDS]
+    if split := separated(text):
+        yield split
+    words = " ".join(_parts(text)).split()[:MAX_WORDS]
     for place in range(len(words) - 1, 0, -1):
         before, behind = " ".join(words[:place]), " ".join(words[place:])
         yield Split(before, behind)
         yield Split(behind, before)
 
 
-def company_beginning(text: str) -> str | None:
-    """Return the beginning of the keys of companies that are meant, None if it is too short."""
-    key = company_key(text)
-    return key if len(key) >= MIN_LETTERS else None
+def company_beginnings(text: str) -> tuple[str, ...]:
+    """Return how the keys of companies may begin that are meant; none if that is too short.
+
+    An abbreviation at the end, which a key has in full, may be the beginning of another word.
+    """
+    keys = dict.fromkeys((company_key(text[:MAX_TEXT]), name_key(text[:MAX_TEXT])))
+    return tuple(key for key in keys if len(key) >= MIN_LETTERS)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in _BETWEEN.split(text[:MAX_TEXT].strip()) if part.strip()]

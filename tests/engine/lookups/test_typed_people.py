@@ -62,7 +62,15 @@ def test_a_name_alone_lists_whom_we_know(
 
 
 @pytest.mark.parametrize(
-    "typed", ["northlight", "Northlight Labs", "northlight labs gmbh", "northl", "northlight.example"]
+    "typed",
+    [
+        "northlight",
+        "Northlight Labs",
+        "northlight labs gmbh",
+        "northl",
+        "northlight.example",
+        "northlight lab",
+    ],
 )
 def test_a_company_alone_lists_its_people(session: Session, people: dict[str, str], typed: str) -> None:
     result = typed_people.find(session, typed)
