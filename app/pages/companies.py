@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Response, request
 
 from app.domain.email_patterns.patterns import LearnedPattern
+from app.domain.errors import NotFound
 from app.domain.ids import is_id
 from app.engine.lookups import company_pages
 from app.web.pages.access import signed_in
@@ -30,18 +31,21 @@ _BETWEEN = {"}.{": "a dot", "}-{": "a hyphen", "}_{": "an underscore"}
 @signed_in
 @limited(Policy.LOOKUP)
 def one(key: str) -> Response:
-    """Show a company and a page of its people."""
+    """Show a company and a page of its people; of one that is not stored, how its people are found."""
     app, workspace_id = services(), caller().workspace_id
     after = request.args.get("after", "")
-    with app.bulkhead.db_slot(workspace_id), app.database.reading() as session:
-        found = company_pages.read(
-            session,
-            workspace_id,
-            key,
-            after=after if is_id(after, "con") else None,
-            limit=ROWS,
-            prices=app.settings.prices,
-        )
+    try:
+        with app.bulkhead.db_slot(workspace_id), app.database.reading() as session:
+            found = company_pages.read(
+                session,
+                workspace_id,
+                key,
+                after=after if is_id(after, "con") else None,
+                limit=ROWS,
+                prices=app.settings.prices,
+            )
+    except NotFound:
+        return page("company_unknown.html", 404, name="" if is_id(key, "com") else key)
     people = app.lookups.with_parts_of_people(workspace_id, found.people)
     return page(
         "company.html",

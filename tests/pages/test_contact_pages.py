@@ -24,7 +24,8 @@ def test_contacts_are_listed_with_their_values(browser: Visitor, user: SignedInU
 
     assert names(page.text) == ["Ada Lovelace"]
     assert "ada@acme.com" in page.text
-    assert "+12025550143" in page.text
+    assert "+1 202-555-0143</bdi>" in page.text
+    assert 'data-copy="+12025550143"' in page.text
 
 
 def test_another_workspace_sees_none_of_them(app: APIFlask, user: SignedInUser) -> None:
@@ -84,8 +85,11 @@ def test_a_contact_is_shown_with_sources_and_receipts(browser: Visitor, user: Si
 
     page = browser.open(f"/contacts/{contact.id}")
 
-    assert "<h1>Ada Lovelace</h1>" in page.text
-    assert re.search(r'<th scope="row">ada@acme.com</th><td[^>]*>file</td><td[^>]*>import</td>', page.text)
+    assert "Ada Lovelace</h1>" in page.text
+    assert re.search(
+        r'<th scope="row"><bdi dir="ltr">ada@acme.com</bdi></th><td[^>]*>file</td><td[^>]*>import</td>',
+        page.text,
+    )
 
 
 def test_a_value_of_a_website_is_shown_with_its_page(browser: Visitor, user: SignedInUser) -> None:

@@ -129,7 +129,7 @@ def test_a_receipt_shows_what_was_found_by_whom_and_for_what(browser: Visitor, u
     assert "Verified 2026-11-20" in page.text
     assert "From hunter, last seen 2026-11-20" in page.text
     assert re.search(r"<dt>Charged</dt><dd>1 credit</dd>", page.text)
-    assert re.search(r"hunter.*found.*0\.8 s", page.text, re.DOTALL)
+    assert re.search(r"hunter.*Found.*0\.8 s", page.text, re.DOTALL)
     assert "Ask again" not in page.text
     assert "refresh" not in page.text
 

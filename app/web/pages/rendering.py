@@ -14,7 +14,7 @@ from jinja2 import StrictUndefined
 from app.domain.ids import is_id
 from app.domain.kinds import KINDS
 from app.infra import clock
-from app.web.pages import avatars, table_cells, value_words
+from app.web.pages import avatars, phone_texts, table_cells, value_words
 from app.web.pages.access import is_signed_in, viewer
 from app.web.pages.blueprint import protect
 from app.web.pages.navigation import groups_for
@@ -58,6 +58,7 @@ def register(app: Flask) -> None:
         "provider_words": value_words.provider_result,
         "value_type": value_words.value_type,
         "client_words": value_words.client,
+        "phone": phone_texts.readable,
     }
     app.jinja_env.globals["stylesheets"] = STYLESHEETS
     app.jinja_env.globals["static_url"] = static_url

@@ -52,8 +52,8 @@ def test_a_list_is_created_renamed_and_deleted(browser: Visitor, user: SignedInU
 
     deleted = browser.send(f"{path}/delete")
 
-    assert "<h1>Hot</h1>" in created.text
-    assert "<h1>Warm</h1>" in renamed.text
+    assert ">Hot</h1>" in created.text
+    assert ">Warm</h1>" in renamed.text
     assert "No lists yet" in deleted.text
 
 

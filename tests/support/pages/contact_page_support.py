@@ -34,7 +34,7 @@ def save(user: SignedInUser, **body: Any) -> str:
 
 
 def names(text: str) -> list[str]:
-    return re.findall(r'<th scope="row"><a href="/contacts/[^"]+">([^<]+)</a>', text)
+    return re.findall(r'<a dir="auto" href="/contacts/[^"]+">([^<]+)</a>', text)
 
 
 def link(text: str, label: str) -> str:
