@@ -134,7 +134,7 @@ def _sentence(done: Round, confirmed: int, *, is_removal: bool) -> str:
     contacts = f"{done.changed:,} contact{'' if done.changed == 1 else 's'} {what}."
     others = done.matched - done.changed
     state = "not on it" if is_removal else "on it already, or have opted out"
-    unchanged = f" {others:,} were {state}." if others else ""
+    unchanged = f" {others:,} {'was' if others == 1 else 'were'} {state}." if others else ""
     if done.matched == confirmed:
         return contacts + unchanged
     changed = f" When you confirmed, {confirmed:,} matched; in the end, {done.matched:,} did."

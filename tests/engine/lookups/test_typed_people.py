@@ -131,4 +131,4 @@ def test_more_people_than_are_listed_are_said(session: Session, monkeypatch: pyt
 
 
 def test_nothing_is_stored(session: Session) -> None:
-    assert typed_people.find(session, "Ethan at Northlight") == Typed([], False, [])
+    assert typed_people.find(session, "Ethan at Northlight") == Typed([], is_more=False, companies=[])
