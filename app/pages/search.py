@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from flask import Response, flash, request
@@ -35,6 +36,7 @@ from app.web.typed_search import TypedPeople
 
 blueprint = PageBlueprint("search", __name__)
 
+MAX_SPLITS = 6
 MAX_LISTED = 25
 """The people who are listed for a text."""
 SCHEMAS = {ContactField.EMAIL: RevealEmailSchema, ContactField.PHONE: RevealPhoneSchema}
@@ -127,11 +129,22 @@ def save() -> Response:
 def _listed(words: str) -> Response:
     """Return the page with the people whom a text may mean; with the only one, if it names no company."""
     known = typed_search.search(words, limit=MAX_LISTED)
+    colleagues = None if known.people else _people_of_company(words)
+    known, is_of_company = colleagues or known, colleagues is not None
     if len(known.people) == 1 and not known.companies:
         return _found(Subject(contact_id=known.people[0]["contact_id"]))
     split = typed_words.separated(words)
     proposed = {"full_name": split.name, "company": split.company} if split else {"full_name": words}
-    return _page(known=known, words=words, proposed=proposed)
+    return _page(known=known, words=words, proposed=proposed, is_of_company=is_of_company)
+
+
+def _people_of_company(words: str) -> TypedPeople | None:
+    """Return the people of a company in a text whose other words name nobody who is stored."""
+    for split in islice(typed_words.splits_of(words), MAX_SPLITS):
+        found = typed_search.search(split.company, limit=MAX_LISTED)
+        if found.companies and found.people:
+            return found
+    return None
 
 
 def _found(
@@ -186,7 +199,7 @@ def _only_a_part(given: Mapping[str, str]) -> str:
 
 def _page(status: int = 200, *, errors: dict[str, str] | None = None, **shown: Any) -> Response:
     """Return the page with what is shown of these: otherwise, the search alone."""
-    names = ("result", "subject", "known", "words", "shown_job")
+    names = ("result", "subject", "known", "words", "shown_job", "is_of_company")
     context: dict[str, Any] = dict.fromkeys(names) | {"offers": ()} | shown
     typed = subject_fields.typed() | {"q": forms.text("q")} | (shown.get("proposed") or {})
     return page(

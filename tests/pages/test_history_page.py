@@ -148,7 +148,7 @@ def test_the_receipt_of_an_enrichment_has_a_row_for_each_item(browser: Visitor, 
 
     assert page.text.lower().count("in progress") == 4
     assert "0 of 3" in page.text
-    assert "3 items" in history.text
+    assert "3 people or companies" in history.text
 
 
 def test_a_person_named_by_an_id_is_listed_by_name(browser: Visitor, user: SignedInUser) -> None:

@@ -136,6 +136,14 @@ def test_stored_colleagues_come_before_the_offer_to_ask_providers(browser: Visit
     assert "Somebody else?" in page.text
 
 
+def test_stored_colleagues_are_listed_for_a_name_that_nobody_has(browser: Visitor, ada: str) -> None:
+    page = browser.send("/search", q="Grace Hopper, Acme")
+
+    assert "Nobody of this name is stored." in page.text
+    assert 'dir="auto">Ada Lovelace</button>' in page.text
+    assert 'value="Grace Hopper"' in page.text
+
+
 def test_whom_nobody_knows_can_be_asked_for(browser: Visitor) -> None:
     page = browser.send("/search", q="Grace Hopper, Navy")
 
