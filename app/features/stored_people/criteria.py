@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import fields, post_load
+from marshmallow import ValidationError, fields, post_load, validates_schema
 
 from app.domain.normal.places.countries import country_code
 from app.domain.normal.texts import vocabularies
 from app.domain.normal.texts.vocabularies import HEADCOUNTS
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.seniorities import SENIORITIES
-from app.web.schemas.criteria_fields import DEPARTMENTS, any_of, department, job_title, seniority
-from app.web.schemas.fields import NormalizedString, SingleLineString, website
+from app.web.schemas.criteria_fields import DEPARTMENTS, MAX_TITLE, any_of, department, job_title, seniority
+from app.web.schemas.fields import NonBlankString, NormalizedString, SingleLineString, website
 from app.web.schemas.paging import page_size
 from app.web.schemas.queries import QuerySchema
 
@@ -59,7 +59,20 @@ class CriteriaQuery(QuerySchema):
 
 
 class PeopleQuery(CriteriaQuery):
-    """The criteria, and a page of the people."""
+    """The criteria, and a page of the people; or what was typed to find some."""
 
+    q = NonBlankString(
+        MAX_TITLE,
+        metadata={
+            "example": "Ada Acme Engines",
+            "description": "A name, a part of one from 3 letters, a company, a website, or a name and a"
+            " company, in any order and case. Without criteria and cursor.",
+        },
+    )
     limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
     cursor = fields.String(metadata={"description": "`next_cursor` of the previous page."})
+
+    @validates_schema
+    def _alone(self, data: dict[str, Any], **_options: Any) -> None:
+        if "q" in data and set(data) - {"q", "limit"} - {name for name in _LISTS if not data.get(name)}:
+            raise ValidationError({"q": ["Send either q, or criteria."]})
