@@ -1,4 +1,4 @@
-"""/: search for a person, and see what is stored; /reveal and /save: the actions on the person found."""
+"""/search: search for a person, and see what is stored; /reveal and /save: the actions on them."""
 
 from __future__ import annotations
 
@@ -46,13 +46,6 @@ SCHEMAS = {ContactField.EMAIL: RevealEmailSchema, ContactField.PHONE: RevealPhon
 @signed_in
 @limited(Policy.READ)
 def index() -> Response:
-    """Show the empty search."""
-    return _page()
-
-
-@signed_in
-@limited(Policy.READ)
-def form() -> Response:
     """Show the empty search."""
     return _page()
 

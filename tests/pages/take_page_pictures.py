@@ -16,6 +16,7 @@ from salesperson_support import walk, write_prospects
 from test_salesperson_walk import browser, crm, is_read  # noqa: F401 -- fixtures
 
 PICTURES = ROOT / "docs" / "pictures"
+DOMAIN = "northlight-optics.example"
 SIZE = {"width": 1100, "height": 780}
 
 
@@ -28,6 +29,13 @@ def test_pictures(browser: PageBrowser, crm: FakeHubSpot, tmp_path: Path) -> Non
             _screenshot(page, view)
         page.goto("/usage")
         _screenshot(page, "usage")
+        page.goto("/")
+        _screenshot(page, "home")
+        page.goto(f"/companies/{DOMAIN}")
+        _screenshot(page, "company")
+    with browser.visit(width=390, height=780) as page:
+        sign_in(page)
+        _screenshot(page, "home-phone")
     with browser.visit(**SIZE, color_scheme="dark") as page:
         sign_in(page, path="/contacts")
         _screenshot(page, "contacts-dark")

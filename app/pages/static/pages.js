@@ -68,7 +68,8 @@ function preventSecondSubmission() {
 /** Tell a screen reader once that the part of the page no longer changes, and with which result. */
 function announce(current) {
   if (!("live" in current.dataset)) {
-    const result = current.querySelector(".badge")?.textContent ?? "";
+    const badge = current.querySelector("#receipt .badge") ?? current.querySelector(".badge");
+    const result = badge?.textContent ?? "";
     document.getElementById("announcements").textContent = `Finished: ${result}`;
   }
 }

@@ -22,8 +22,8 @@ Place = Literal["main", "settings", "administration", "operation"]
 class Entry:
     """A link of the navigation: the endpoint of its page, its text, and its position in its group.
 
-    A page of daily work has an `icon` of `static/icons.svg`, and its link is always shown. Other pages of members are
-    in the folded group of settings.
+    A page of daily work has an `icon` of `static/icons.svg`, and its link is always shown. The links of other
+    pages of members are folded under settings.
     """
 
     endpoint: str

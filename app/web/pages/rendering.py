@@ -20,7 +20,17 @@ from app.web.pages.blueprint import protect
 from app.web.pages.navigation import groups_for
 
 STATIC = Path(__file__).parents[2] / "pages" / "static"
-STYLESHEETS = ("tokens.css", "parts.css", "base.css", "layout.css", "forms.css", "content.css", "tables.css")
+STYLESHEETS = (
+    "tokens.css",
+    "parts.css",
+    "base.css",
+    "layout.css",
+    "forms.css",
+    "content.css",
+    "tables.css",
+    "start.css",
+    "sign_in.css",
+)
 """The style sheets of every page, in order; one that only some pages need is linked in their block `head`."""
 NONE = "\N{EN DASH}"
 """What a page shows for a value that is absent."""
@@ -38,6 +48,7 @@ def register(app: Flask) -> None:
         "signed": signed,
         "words": words,
         "kind": kind,
+        "sentence": sentence,
         "source_name": source_name,
         "initials": avatars.initials,
         "avatar_color": avatars.color,
@@ -46,6 +57,7 @@ def register(app: Flask) -> None:
         "result_words": value_words.result,
         "provider_words": value_words.provider_result,
         "value_type": value_words.value_type,
+        "client_words": value_words.client,
         "phone": phone_texts.readable,
     }
     app.jinja_env.globals["stylesheets"] = STYLESHEETS
@@ -97,6 +109,11 @@ def signed(value: int) -> str:
 def kind(value: str) -> str:
     """Return a kind of job as a person would name it; one that has no name here, as words."""
     return KINDS[value].label if value in KINDS else words(value)
+
+
+def sentence(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def source_name(provider: str) -> str:

@@ -59,6 +59,9 @@ PROVIDER_RESULTS = {
 }
 
 
+CLIENTS = {"extension": "Chrome extension", "browser page": "Browser"}
+
+
 def email_status(status: str, *, is_verified: bool) -> Shown:
     """Return what the badge of a value says; a valid value that was not verified is an imported one."""
     if status == "valid" and not is_verified:
@@ -79,6 +82,11 @@ def provider_result(outcome: str) -> Shown:
 def value_type(name: str) -> str:
     """Return the type of an address or a number as people call it."""
     return VALUE_TYPES.get(name, _unknown(name).text)
+
+
+def client(name: str | None) -> str:
+    """Return the program of a session as people call it."""
+    return CLIENTS.get(name or "", name or "Unknown program")
 
 
 def _unknown(value: str) -> Shown:

@@ -39,6 +39,6 @@ def names(text: str) -> list[str]:
 
 def link(text: str, label: str) -> str:
     """Return the address of the link with this text."""
-    found = re.search(rf'href="([^"]+)">{label}</a>', text)
+    found = re.search(rf'href="([^"]+)"[^>]*>{label}</a>', text)
     assert found, label
     return found[1].replace("&amp;", "&")
