@@ -18,7 +18,7 @@ from app.features.uploads.tables import Upload, UploadStatus
 from app.infra import clock
 from app.web.services import AppServices
 
-MAX_STATEMENTS = 26
+MAX_STATEMENTS = 14
 
 
 def test_a_member_sees_the_steps_that_members_can_do(browser: Visitor) -> None:
