@@ -116,7 +116,7 @@ def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed
         expect(page.locator("#announcements")).to_have_text("Finished: Found")
         assert_accessible(page)
         _search(page, "not a profile")
-        expect(page.get_by_role("alert")).to_be_visible()
+        expect(page.get_by_text("Nobody whom this may mean is stored")).to_be_visible()
         assert_accessible(page)
         page.goto("/nothing/here")
         assert_accessible(page)
