@@ -28,7 +28,7 @@ PATHS = ["/"] + [
     if method == "GET"
     and "<" not in path
     and not path.startswith("/sign-in/")
-    and not path.endswith(("/download", ".csv"))
+    and not path.endswith(("/download", ".csv", ".xlsx"))
     and not path.startswith("/manual")  # Zensical made it
 ]
 PHONE, ZOOMED = 390, 640  # CSS pixels: a phone, and 1280 at 200 %
