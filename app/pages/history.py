@@ -49,7 +49,8 @@ def index() -> Response:
     return page("history.html", jobs=described, older=older, chosen=status or "", statuses=STATUSES)
 
 
-@blueprint.get("/history.<any(csv, xlsx):file_format>")
+@blueprint.get("/history.csv", defaults={"file_format": "csv"})
+@blueprint.get("/history.xlsx", defaults={"file_format": "xlsx"})
 @signed_in
 @limited(Policy.READ)
 def download(file_format: str) -> Response:

@@ -10,10 +10,10 @@ from apiflask import APIFlask
 from jobs_support import NOW, a_job
 from users_support import SignedInUser, bearer, create_user
 
-from app.api import workspace_jobs
 from app.domain.callers import Scope
 from app.domain.kinds import Kind, Outcome, Status
 from app.engine.jobs.jobs import Job
+from app.web.jobs import receipt_files
 
 TRACE = [
     {"provider": "pattern", "outcome": "miss", "cost": 0},
@@ -111,7 +111,7 @@ def test_an_invalid_query_is_rejected(user: SignedInUser, query: str) -> None:
 
 
 def test_the_receipts_of_a_file_name_no_person(user: SignedInUser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workspace_jobs, "BATCH_SIZE", 1)
+    monkeypatch.setattr(receipt_files, "BATCH_SIZE", 1)
     ask(user, "Ada Lovelace", **found())
     ask(user, "Bob Ray", 1)
 

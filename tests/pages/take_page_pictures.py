@@ -11,12 +11,11 @@ from pathlib import Path
 from e2e_stack import ROOT
 from fake_crms import FakeHubSpot
 from page_browser_support import PageBrowser, sign_in
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from salesperson_support import walk, write_prospects
 from test_salesperson_walk import browser, crm, is_read  # noqa: F401 -- fixtures
 
 PICTURES = ROOT / "docs" / "pictures"
-DOMAIN = "northlight-optics.example"
 SIZE = {"width": 1100, "height": 780}
 
 
@@ -30,9 +29,9 @@ def test_pictures(browser: PageBrowser, crm: FakeHubSpot, tmp_path: Path) -> Non
         page.goto("/usage")
         _screenshot(page, "usage")
         page.goto("/")
+        page.get_by_role("button", name="Hide").click()
+        expect(page.get_by_text("First steps")).to_have_count(0)
         _screenshot(page, "home")
-        page.goto(f"/companies/{DOMAIN}")
-        _screenshot(page, "company")
     with browser.visit(width=390, height=780) as page:
         sign_in(page)
         _screenshot(page, "home-phone")

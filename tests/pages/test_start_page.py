@@ -1,4 +1,4 @@
-"""The page after sign-in: first steps until they are done, recent people, credits, lists and uploads."""
+"""The page after sign-in: first steps until they are done, recent people, credits and lists."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from stored_support import a_company, a_contact, statements
 from users_support import SignedInUser, create_user
 
 from app.engine.accounts.accounts import Account, Role
-from app.features.uploads import uploads
-from app.features.uploads.tables import Upload, UploadStatus
-from app.infra import clock
 from app.web.services import AppServices
 
-MAX_STATEMENTS = 26
+MAX_STATEMENTS = 14
 
 
 def test_a_member_sees_the_steps_that_members_can_do(browser: Visitor) -> None:
@@ -119,25 +116,6 @@ def test_lists_are_shown_with_their_size(browser: Visitor, user: SignedInUser) -
     assert re.search(r"Autumn fair</a></span><span[^>]*>1 contact<", page)
 
 
-def test_a_running_upload_is_shown_with_its_progress_before_those_that_are_over(
-    browser: Visitor, user: SignedInUser
-) -> None:
-    _upload(user, "running.csv", UploadStatus.RUNNING, done=40)
-    _upload(user, "over.csv", UploadStatus.FINISHED, done=100)
-
-    page = browser.open("/").text
-
-    assert '<progress value="40" max="100" aria-label="Progress of running.csv">' in page
-    assert page.index("running.csv") < page.index("over.csv")
-    assert page.count("<progress") == 1
-
-
-def test_uploads_of_others_are_not_shown(app: APIFlask, browser: Visitor) -> None:
-    _upload(create_user(app, email="eve@babbage.example"), "theirs.csv", UploadStatus.RUNNING, done=1)
-
-    assert "theirs.csv" not in browser.open("/").text
-
-
 def test_the_page_takes_few_statements_however_much_there_is(
     app: APIFlask, browser: Visitor, user: SignedInUser
 ) -> None:
@@ -166,19 +144,3 @@ def _steps(page: str) -> dict[str, bool]:
         r'<li( class="done")?>\s*<span class="step-mark".*?<div class="lines">(.*?)</div>', page, re.DOTALL
     )
     return {html.unescape(re.findall(r">([^<>\n]+)<", text)[0]): bool(done) for done, text in items}
-
-
-def _upload(user: SignedInUser, name: str, status: UploadStatus, *, done: int) -> Upload:
-    with user.database.transaction() as session:
-        upload = uploads.create(
-            session,
-            workspace_id=user.workspace_id,
-            account_id=user.account_id,
-            api_key_id=None,
-            file_name=name,
-            content=b"Name\nAda\n",
-            now=clock.now(),
-        )
-        upload.status, upload.outcomes = status.value, {"found": done}
-        upload.estimate = {"people": 100}
-        return upload

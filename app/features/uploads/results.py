@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, and_, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, func, select, tuple_
 from sqlalchemy.orm import aliased
 
 from app.domain.errors import JobExpired
@@ -44,7 +44,9 @@ _STATUS_NOTES = {
     UploadStatus.CANCELED.value: "The upload was canceled before this row was finished.",
     UploadStatus.PAUSED.value: "The upload is paused before this row is finished.",
 }
-_NOT_FOUND = "No provider knows what was asked for. Nothing was charged."
+MAX_MISSED = 10
+"""The rows that were not found which are listed as examples."""
+_NOT_FOUND = "Nothing was found, so nothing was charged."
 _WHY = {
     Outcome.PARTIAL.value: "Only a part was found, and only that was charged.",
     Outcome.SUPPRESSED.value: "The person has opted out. Nothing was charged.",
@@ -114,11 +116,19 @@ def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[Re
 
 
 def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
-    """Return the first rows that identify no person, cannot be read, failed, or of whom nothing was found."""
-    has_problem = (
-        UploadRow.fault.is_not(None) | JobItem.error.is_not(None) | (JobItem.outcome == Outcome.NOT_FOUND)
-    )
-    query = _joined().where(UploadRow.duplicate_of.is_(None), has_problem)
+    """Return the first rows that identify no person, cannot be read or failed, and some not found."""
+    has_problem = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
+    is_missed = (JobItem.outcome == Outcome.NOT_FOUND) & JobItem.error.is_(None)
+    return [
+        *_some_rows(session, upload, has_problem, limit),
+        *_some_rows(session, upload, is_missed, min(limit, MAX_MISSED)),
+    ]
+
+
+def _some_rows(
+    session: Session, upload: Upload, condition: ColumnElement[bool], limit: int
+) -> list[ResultRow]:
+    query = _joined().where(UploadRow.duplicate_of.is_(None), condition)
     return _read(session, upload, row_store.fitting(session, query, upload.id, first=0, limit=limit))
 
 

@@ -69,7 +69,8 @@ def index() -> Response:
     )
 
 
-@blueprint.get("/usage/<by>.<any(csv, xlsx):file_format>")
+@blueprint.get("/usage/<by>.csv", defaults={"file_format": "csv"})
+@blueprint.get("/usage/<by>.xlsx", defaults={"file_format": "xlsx"})
 @signed_in
 @limited(Policy.READ)
 def file(by: str, file_format: str) -> Response:

@@ -39,7 +39,8 @@ def index() -> Response:
     return _page(caller().workspace_id, "admin_audit_log.index", "admin_audit_log.download")
 
 
-@blueprint.get("/admin/audit-log.<any(csv, xlsx):file_format>")
+@blueprint.get("/admin/audit-log.csv", defaults={"file_format": "csv"})
+@blueprint.get("/admin/audit-log.xlsx", defaults={"file_format": "xlsx"})
 @admin_only
 @limited(Policy.READ)
 def download(file_format: str) -> Response:
@@ -55,7 +56,8 @@ def everything() -> Response:
     return _page(None, "admin_audit_log.everything", "admin_audit_log.download_everything")
 
 
-@blueprint.get("/admin/all-audit-log.<any(csv, xlsx):file_format>")
+@blueprint.get("/admin/all-audit-log.csv", defaults={"file_format": "csv"})
+@blueprint.get("/admin/all-audit-log.xlsx", defaults={"file_format": "xlsx"})
 @operator_only
 @limited(Policy.READ)
 def download_everything(file_format: str) -> Response:

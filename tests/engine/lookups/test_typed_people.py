@@ -98,7 +98,9 @@ def test_a_name_and_a_company_find_the_person_first(
     assert found(session, people, typed)[:1] == ["Ethan Miller"]
 
 
-@pytest.mark.parametrize("typed", ["", "  ", "e", "et", "%", "_th", "zzz", "…", "x" * 5000, "eth%n", "\\"])
+@pytest.mark.parametrize(
+    "typed", ["", "  ", "e", "et", "%", "_th", "zzz", "…", "x" * 5000, "eth%n", "\\", "x.invalid"]
+)
 def test_what_says_too_little_or_means_nobody_finds_nobody(
     session: Session, people: dict[str, str], typed: str
 ) -> None:

@@ -64,6 +64,18 @@ def test_many_are_done_in_rounds_that_say_how_far_they_are(
     assert "3 contacts added to the list." in second.text
 
 
+def test_a_round_has_several_batches(
+    browser: Visitor, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matching, "BATCH", 2)
+    for letter in "abc":
+        reveal(user, f"Ada Low{letter}")
+
+    added = browser.send("/lists/matching", **fields_of(browser.send("/lists/matching", name="Hot").text))
+
+    assert "3 contacts added to the list." in added.text
+
+
 def test_the_message_says_if_the_number_changed_meanwhile(browser: Visitor, user: SignedInUser) -> None:
     reveal(user)
     asked = browser.send("/lists/matching", name="Hot")

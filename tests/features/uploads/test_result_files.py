@@ -13,7 +13,7 @@ from upload_support import Uploader, uploader
 from worker_harness import worker_harness
 
 from app.domain.lists.files import xlsx_parts
-from app.features.uploads import representations, result_files
+from app.features.uploads import representations, result_files, results
 from app.features.uploads.pages import formats
 from app.infra.database.db import Database
 from app.settings import Settings
@@ -183,3 +183,17 @@ def test_the_samples_of_a_column_are_filled_cells(ada: Uploader) -> None:
 
     assert columns[0]["samples"] == ["a0@acme.com", "a1@acme.com", "a2@acme.com"]
     assert columns[1]["samples"] == ["+4930"]
+
+
+def test_each_row_without_a_result_says_why_and_unreadable_ones_are_listed_first(ada: Uploader) -> None:
+    rows = b"".join(b"a%d@acme.com,\n" % index for index in range(12))
+    upload_id = ada.ready(b"E-mail,Website\n" + rows + b"nobody,\n")
+    ada.start(upload_id)
+    upload = ada.run(upload_id)
+    with ada.harness.database.reading() as session:
+        problems = results.problem_rows(session, upload, limit=50)
+
+    notes = {row[-1] for row in ada.csv(upload_id)[1:-1]}
+    assert notes == {f"{results._NOT_FOUND} A row with a LinkedIn profile is found more often."}  # noqa: SLF001 -- the sentence
+    assert ada.csv(upload_id)[-1][-1].startswith("The row does not identify a person.")
+    assert [row.number for row in problems] == [12, *range(10)]

@@ -73,9 +73,6 @@ class _Sent(io.RawIOBase):
     def __init__(self) -> None:
         self._parts: list[bytes] = []
 
-    def writable(self) -> bool:
-        return True
-
     def write(self, data: bytes) -> int:  # type: ignore[override]
         self._parts.append(bytes(data))
         return len(data)
