@@ -197,6 +197,13 @@ export class Client {
     return this.#send("POST", "/api/ext/enrichment-request", body, options);
   }
 
+  /** Report the outcome of an address or a number that the workspace owns.
+   *  @param {{email?: string, phone?: string, contact_id?: string, kind: string}} body @param {RequestOptions} [options]
+   *  @returns {Promise<{refunded: number, refund: string, credits: {balance: number}}>} */
+  feedback(body, options) {
+    return this.#send("POST", "/api/feedback", body, options);
+  }
+
   /** Save a profile for the workspace; free. @param {{profile: object, list?: string|null, tags?: string[], note?: string|null}} body
    *  @param {RequestOptions} [options] @returns {Promise<{saved_profile: SavedProfile, created: boolean}>} */
   linkedinSave(body, options) {

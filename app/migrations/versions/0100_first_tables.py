@@ -559,7 +559,8 @@ def _create_contacts() -> None:
         sa.Column("workspace_id", sa.String(), nullable=False),
         sa.Column("account_id", sa.String()),
         sa.Column("contact_id", sa.String(28), nullable=False),
-        sa.Column("email_id", sa.String(28), nullable=False),
+        sa.Column("email_id", sa.String(28)),
+        sa.Column("phone_id", sa.String(28)),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("providers", JSON, nullable=False),
         sa.Column("country", sa.String()),
@@ -575,11 +576,18 @@ def _create_contacts() -> None:
             ["email_id"], ["emails.id"], name=op.f("fk_feedback_email_id"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(
+            ["phone_id"], ["phones.id"], name=op.f("fk_feedback_phone_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
             ["workspace_id"], ["workspaces.id"], name=op.f("fk_feedback_workspace_id"), ondelete="CASCADE"
         ),
         sa.UniqueConstraint(
             "email_id", "workspace_id", "kind", name=op.f("uq_feedback_email_id_workspace_id_kind")
         ),
+        sa.UniqueConstraint(
+            "phone_id", "workspace_id", "kind", name=op.f("uq_feedback_phone_id_workspace_id_kind")
+        ),
+        sa.CheckConstraint("(email_id IS NULL) <> (phone_id IS NULL)", name=op.f("ck_feedback_of_one_value")),
     )
     op.create_index("ix_feedback_contact_id", "feedback", ["contact_id"])
     op.create_index("ix_feedback_kind_created_at", "feedback", ["kind", "created_at"])
