@@ -41,6 +41,7 @@ FEATURES = (
     "suppressions",
     "uploads",
     "usage",
+    "verifications",
     "webhooks",
 )
 

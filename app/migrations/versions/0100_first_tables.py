@@ -150,6 +150,7 @@ def upgrade() -> None:
     _create_work_items()
     _create_jobs_and_webhooks()
     _create_uploads()
+    _create_verified_lists()
     _create_crm_connections()
     _create_crm_schedules()
     _create_mentions()
@@ -607,6 +608,44 @@ def _create_contacts() -> None:
         ),
     )
     op.create_index("ix_list_members_profile_id", "list_members", ["profile_id"])
+
+
+def _create_verified_lists() -> None:
+    op.create_table(
+        "verification_lists",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("account_id", sa.String()),
+        sa.Column("total", sa.Integer(), nullable=False),
+        sa.Column("duplicates", sa.Integer(), nullable=False),
+        sa.Column("unreadable", sa.Integer(), nullable=False),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_verification_lists")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_verification_lists_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_verification_lists_workspace_id", "verification_lists", ["workspace_id", "id"])
+    op.create_table(
+        "verification_jobs",
+        sa.Column("list_id", sa.String(28), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("job_id", sa.String(28), nullable=False),
+        sa.PrimaryKeyConstraint("list_id", "number", name=op.f("pk_verification_jobs")),
+        sa.ForeignKeyConstraint(
+            ["list_id"],
+            ["verification_lists.id"],
+            name=op.f("fk_verification_jobs_list_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["job_id"], ["jobs.id"], name=op.f("fk_verification_jobs_job_id"), ondelete="CASCADE"
+        ),
+    )
+    op.create_index("ix_verification_jobs_job_id", "verification_jobs", ["job_id"])
 
 
 def _create_ledger() -> None:
