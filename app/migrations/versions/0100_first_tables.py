@@ -612,6 +612,16 @@ def _create_contacts() -> None:
 
 def _create_verified_lists() -> None:
     op.create_table(
+        "dial_links",
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("form", sa.String(), nullable=False),
+        sa.Column("updated_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_dial_links")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"], ["workspaces.id"], name=op.f("fk_dial_links_workspace_id"), ondelete="CASCADE"
+        ),
+    )
+    op.create_table(
         "verification_lists",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("workspace_id", sa.String(), nullable=False),
