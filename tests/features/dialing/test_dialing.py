@@ -143,7 +143,7 @@ def test_revealed_numbers_on_pages_are_dialled_by_the_form(
     with admin.database.transaction() as session:
         contact = a_contact(session, a_company(session))
         a_phone(session, contact, "+12025550143")
-        a_phone(session, contact, "+12025550144", do_not_call=True)
+        a_phone(session, contact, "+12025550144").do_not_call = True
         own(session, admin.workspace_id, contact, "phone")
     browser.send("/admin/dial-link", dial_link=form)
 
@@ -151,6 +151,4 @@ def test_revealed_numbers_on_pages_are_dialled_by_the_form(
 
     assert attributes in one
     assert attributes in table
-    assert '5550144"' not in one.partition("<main")[2].replace('data-copy="+12025550144"', "").replace(
-        'value="+12025550144"', ""
-    )
+    assert one.count('class="dial"') == 1  # none for the number that must not be called
