@@ -79,12 +79,14 @@ def submit(body: VerificationBody) -> Response:
 
 def estimate(found: Values, held: int) -> dict[str, Any]:
     """Return what a verification costs at most, and what of it is verified."""
+    phones = len(found.found) - found.emails
     return {
+        "summary": f"{found.emails} addresses to verify for at most {held} credits, {phones} numbers free",
         "credits_min": 0,
         "credits_max": held,
         "values": len(found.found),
         "emails": found.emails,
-        "phones": len(found.found) - found.emails,
+        "phones": phones,
         "duplicates": found.duplicates,
         "unreadable": len(found.unreadable),
     }

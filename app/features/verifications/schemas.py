@@ -109,8 +109,8 @@ class UnreadableSchema(ResponseSchema):
     detail = fields.String(required=True, metadata={"example": "This is not an e-mail address."})
 
 
-class VerifiedListSchema(ResponseSchema):
-    """A list that is verified."""
+class ListedVerificationSchema(ResponseSchema):
+    """A list that is verified: its progress and its cost."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["vrf"]})
     status = fields.String(required=True, metadata={"enum": ["running", "finished"], "example": "finished"})
@@ -121,6 +121,11 @@ class VerifiedListSchema(ResponseSchema):
     credits = fields.Nested(ListCreditsSchema, required=True)
     created_at = fields.String(required=True, metadata={"example": TIME})
     finished_at = fields.String(required=True, allow_none=True, metadata={"example": TIME})
+
+
+class VerifiedListSchema(ListedVerificationSchema):
+    """A list that is verified, with the numbers of verdicts or what of a new one was not readable."""
+
     statuses = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
@@ -132,7 +137,7 @@ class VerifiedListSchema(ResponseSchema):
 class VerifiedListsSchema(ResponseSchema):
     """A page of verified lists, newest first."""
 
-    verifications = fields.List(fields.Nested(VerifiedListSchema), required=True)
+    verifications = fields.List(fields.Nested(ListedVerificationSchema), required=True)
     next_cursor = fields.String(required=True, allow_none=True, metadata={"example": None})
 
 
@@ -164,11 +169,14 @@ DRY_RUN: dict[str, Any] = {
         "estimate": {
             "type": "object",
             "properties": {
-                name: {"type": "integer"}
-                for name in (
-                    *("credits_min", "credits_max", "values"),
-                    *("emails", "phones", "duplicates", "unreadable"),
-                )
+                **{
+                    name: {"type": "integer"}
+                    for name in (
+                        *("credits_min", "credits_max", "values"),
+                        *("emails", "phones", "duplicates", "unreadable"),
+                    )
+                },
+                "summary": {"type": "string"},
             },
         }
     },

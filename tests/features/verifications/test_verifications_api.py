@@ -98,6 +98,7 @@ def test_a_dry_run_queues_nothing(user: SignedInUser) -> None:
     )
 
     assert one["estimate"] == {
+        "summary": "1 addresses to verify for at most 1 credits, 1 numbers free",
         "credits_min": 0,
         "credits_max": 1,
         "values": 2,
