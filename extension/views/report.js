@@ -44,5 +44,6 @@ export function reportMenu(app, value) {
 /** Return what came of a report. @param {{refunded: number, refund: string}} response @param {string} kind */
 function outcome({ refunded, refund }, kind) {
   if (refunded > 0) return t("report_refunded", formatCredits(refunded));
-  return `${t("reported")} ${kind === "bounce" ? t(`refund_${refund}`) : t("only_bounces_refunded")}`.trim();
+  const reason = kind === "bounce" ? t(`refund_${refund}`) : t("only_bounces_refunded");
+  return [t("reported"), reason].join(" ");
 }

@@ -119,9 +119,11 @@ def get_verification(verification_id: str) -> Response:
     """Return a verified list: its progress, its cost, and how many values have each status."""
     with services().database.reading() as session:
         row = lists.get(session, caller().workspace_id, verification_id)
-        described = requests.to_public(lists.describe(session, row))
-        statuses = lists.counts(lists.rows(session, row))
-    return json_response(described | {"statuses": statuses})
+        described = lists.describe(session, row)
+        # Not before: each poll of a long list would read all of its values.
+        is_over = described["status"] == lists.FINISHED
+        statuses = {"statuses": lists.counts(lists.rows(session, row))} if is_over else {}
+    return json_response(requests.to_public(described) | statuses)
 
 
 @blueprint.get("/api/verifications/<verification_id>/result")

@@ -29,6 +29,7 @@ from app.infra.database.session import Session
 JOB_SIZE = 100
 DEADLINE = timedelta(days=1)
 """A verdict that is not there by then is unknown, and not charged."""
+RUNNING, FINISHED = "running", "finished"
 PENDING = "pending"
 """The status of a value before its verdict."""
 UNKNOWN = "List the workspace's verified lists with GET /api/verifications."
@@ -153,7 +154,7 @@ def describe(session: Session, row: VerificationList) -> dict[str, Any]:
     reserved = session.scalar(open_held.where(of_list, Job.finished_at.is_(None)))
     return {
         "id": row.id,
-        "status": "running" if are_open else "finished",
+        "status": RUNNING if are_open else FINISHED,
         "total": row.total,
         "done": int(done) if are_open else row.total,
         "duplicates": row.duplicates,

@@ -94,7 +94,8 @@ def one(verification_id: str) -> Response:
     """Show a list: how far it is, what it cost, and its first values."""
     with services().database.reading() as session:
         row = lists.get(session, caller().workspace_id, verification_id)
-        described, read = lists.describe(session, row), lists.rows(session, row)
+        described = lists.describe(session, row)
+        read = lists.rows(session, row) if described["status"] == lists.FINISHED else []
     return page(
         "verification.html", verified=described, statuses=lists.counts(read), rows=read[:SHOWN], shown=SHOWN
     )

@@ -129,7 +129,7 @@ class VerifiedListSchema(ListedVerificationSchema):
     statuses = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
-        metadata={"example": {"valid": 700}, "description": "How many values have each status."},
+        metadata={"example": {"valid": 700}, "description": "How many values have each status, at the end."},
     )
     left_out = fields.List(fields.Nested(UnreadableSchema))
 

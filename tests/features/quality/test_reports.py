@@ -16,6 +16,8 @@ from werkzeug.test import TestResponse
 from app.domain.errors import ContactNotFound
 from app.domain.ids import new_id
 from app.engine.contacts.bounce_reports import Feedback
+from app.engine.contacts.emails import Email
+from app.engine.contacts.phones import Phone
 from app.engine.ledger import acquisition, credits
 from app.engine.ledger.acquisition import Acquisition
 from app.features.quality import imports, reports
@@ -26,11 +28,12 @@ from app.infra.database.session import Session
 ADDRESS, NUMBER = "ada@acme.com", "+12025550143"
 
 
-def _buy(session: Session, user: SignedInUser, contact_id: str, field: str, index: str, price: int) -> None:
+def _buy(session: Session, user: SignedInUser, value: Email | Phone, price: int) -> None:
     job_id, now = new_id("job"), clock.now()
+    field, index = ("email", value.email_index) if isinstance(value, Email) else ("phone", value.e164_index)
     bought = Acquisition(
         workspace_id=user.workspace_id,
-        contact_id=contact_id,
+        contact_id=value.contact_id,
         field=field,
         job_id=job_id,
         price=price,
@@ -47,8 +50,8 @@ def contact_id(user: SignedInUser) -> str:
     with user.database.transaction() as session:
         contact = a_contact(session, a_company(session))
         email, phone = an_email(session, contact, ADDRESS), a_phone(session, contact, NUMBER)
-        _buy(session, user, contact.id, "email", email.email_index, 1)
-        _buy(session, user, contact.id, "phone", phone.e164_index, 2)
+        _buy(session, user, email, 1)
+        _buy(session, user, phone, 2)
     return contact.id
 
 
