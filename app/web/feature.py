@@ -46,8 +46,8 @@ class WebPart:
     `event_texts` has a function for each type of event that the feature records, which is given its data.
     `gauges` are read from the database at each scrape of `/metrics`. `hash_lookup` returns fields of
     `hash_lookup` in a session, `session` other fields of it, and `workspace` fields of its workspace.
-    `sign_in_option` is None if the settings do not have it. `owns_domain` returns whether a workspace has an e-mail domain, so that its admins may create
-    accounts there; None if the feature does not know.
+    `sign_in_option` is None if the settings do not have it. `owns_domain` returns whether a workspace has an
+    e-mail domain, so that its admins may create accounts there; None if the feature does not know.
     """
 
     api: tuple[APIBlueprint, ...] = ()

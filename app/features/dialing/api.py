@@ -4,38 +4,17 @@ from __future__ import annotations
 
 from apiflask import APIBlueprint
 from flask import Response
-from marshmallow import fields
 
 from app.domain.errors import AdminRequired
 from app.features.dialing import link_forms, settings
+from app.features.dialing.schemas import DialLinkSchema, StoredDialLinkSchema
 from app.web.bodies.body import json_response
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import NormalizedString, ResponseSchema, StrictSchema
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("dialing", __name__, tag="Workspace")
-
-
-class DialLinkSchema(StrictSchema):
-    """The form of the links; null restores the default."""
-
-    dial_link = NormalizedString(
-        link_forms.parse,
-        required=True,
-        allow_none=True,
-        metadata={
-            "example": "zoomphonecall://{number}",
-            "description": "{number} stands for the number with its +, {digits} for its digits.",
-        },
-    )
-
-
-class StoredDialLinkSchema(ResponseSchema):
-    """The form of the links."""
-
-    dial_link = fields.String(required=True, metadata={"example": link_forms.DEFAULT})
 
 
 @blueprint.get("/api/dial-link")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response, flash
 
 from app.features.dialing import link_forms, settings
-from app.features.dialing.api import DialLinkSchema
+from app.features.dialing.schemas import DialLinkSchema
 from app.web.pages import forms
 from app.web.pages.access import admin_only
 from app.web.pages.blueprint import PageBlueprint
