@@ -28,6 +28,7 @@ FEATURES = (
     "company_filter",
     "company_sign_in",
     "crm",
+    "dialing",
     "exclusions",
     "imports",
     "limits",
@@ -41,6 +42,8 @@ FEATURES = (
     "suppressions",
     "uploads",
     "usage",
+    "vcards",
+    "verifications",
     "webhooks",
 )
 

@@ -2,6 +2,7 @@
 
 import { readActivePage } from "./active_page.js";
 import { ApiError, Client } from "./client/api.js";
+import { setDialLink } from "./dialing.js";
 import { listRequests, updateBadge } from "./request_store.js";
 import { run } from "./requests.js";
 import { endSession, loadPage, loadSession, loadSignOutCode, savePage, updateSession } from "./storage.js";
@@ -169,6 +170,7 @@ async function onStorageChange(changes) {
  *  @param {StoredSession} session */
 function showHeader(session) {
   workspaceName.textContent = session.workspace.name;
+  setDialLink(session.workspace.dial_link);
   workspaceName.title = `${session.workspace.name} · ${hostOf(session.origin)}`;
   balance.textContent = formatCredits(session.credits.balance);
   if (header.hasChildNodes()) return;

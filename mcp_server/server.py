@@ -53,7 +53,7 @@ def build(settings: Settings) -> MCPServer:
     ):
         server.add_tool(read, annotations=READS)
     server.add_tool(tools.save_profile, annotations=WRITES)
-    for spend in (tools.reveal_email, tools.reveal_phone, tools.enrich, tools.search_people):
+    for spend in (tools.reveal_email, tools.reveal_phone, tools.enrich, tools.search_people, tools.verify):
         server.add_tool(spend, annotations=SPENDS)
     return server
 

@@ -32,6 +32,7 @@ from mcp_server.inputs import (
 from mcp_server.websites import website_hashes
 
 SESSION, SEARCH = "/api/ext/session", "/api/people-searches"
+VERIFY = "/api/verifications"
 MAX_PEOPLE, MAX_ITEMS = 50, 100
 
 
@@ -228,6 +229,26 @@ class Tools:
             return await self._submit(context, SEARCH, body)
         api = self.calls.api(context)
         return answers.of_estimate(await api.post(SEARCH, {**body, "dry_run": True}), await _balance(api))
+
+    async def verify(
+        self,
+        context: Context,
+        values: Annotated[list[str], Field(min_length=1, max_length=MAX_ITEMS)],
+        max_credits: Annotated[int, Field(ge=0, description="The most that this call may spend.")],
+        country: Annotated[str | None, Field(description="Of numbers without a country code.")] = None,
+        *,
+        estimate_only: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
+    ) -> Answer:
+        """Verify up to 100 e-mail addresses and phone numbers that the user has.
+
+        Each address with a verdict (valid, accept_all, risky, invalid) costs a credit or what session says;
+        unknown ones, duplicates and numbers are free. A number is checked against the numbering plan only.
+        """
+        body = _set({"values": values, "max_credits": max_credits, "country": country})
+        if not estimate_only:
+            return await self._submit(context, VERIFY, body)
+        api = self.calls.api(context)
+        return answers.of_estimate(await api.post(VERIFY, {**body, "dry_run": True}), await _balance(api))
 
     async def search_stored_people(  # noqa: PLR0913, PLR0917 -- the protocol passes arguments by name
         self,

@@ -48,6 +48,14 @@ class WorkspaceSchema(ResponseSchema):
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["wks"]})
     name = fields.String(required=True, metadata={"example": "Acme"})
+    dial_link = fields.String(
+        required=True,
+        metadata={
+            "example": "tel:{number}",
+            "description": "The link by which the workspace dials: {number} is a number with its +, {digits} "
+            "without it.",
+        },
+    )
 
 
 class AuthSchema(ResponseSchema):
@@ -178,7 +186,7 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
     settings = services().settings
     account = accounts.profile(transaction, current.account_id)
     health = provider_throttles.health(transaction)
-    described = {
+    described: dict[str, Any] = {
         "account": {
             "id": account.id,
             "email": account.email,
@@ -186,7 +194,11 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
             "role": account.role,
             "api_access": account.api_access,
         },
-        "workspace": {"id": account.workspace_id, "name": account.workspace_name},
+        "workspace": {
+            "id": account.workspace_id,
+            "name": account.workspace_name,
+            "dial_link": "tel:{number}",
+        },
         "auth": {
             "kind": current.kind,
             "scopes": list(current.scopes),
@@ -202,6 +214,7 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
     }
     for part in web_parts():
         described |= part.session(settings)
+        described["workspace"] |= part.workspace(transaction, account.workspace_id)
     return described
 
 

@@ -58,6 +58,7 @@ class Action(StrEnum):
     SUPPRESSION_REMOVE = "suppression.remove"
     EXCLUSION_ADD = "exclusion.add"
     EXCLUSION_REMOVE = "exclusion.remove"
+    DIAL_LINK_SET = "dial_link.set"
     ADDRESS_BOOK_CREATE = "address_book.create"
     ADDRESS_BOOK_REPLACE = "address_book.replace"
     ADDRESS_BOOK_DELETE = "address_book.delete"

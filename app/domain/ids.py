@@ -48,6 +48,7 @@ Prefix = Literal[
     "exc",
     "adb",
     "adp",
+    "vrf",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
@@ -116,4 +117,5 @@ EXAMPLES: dict[Prefix, str] = {
     "crs": "crs_0crnqk4e1k9jv0d2m4f6h8bc",
     "csr": "csr_0crnqk4e1k9jv0d2m4f6h8bd",
     "adb": "adb_0crnqk4e1k9jv0d2m4f6h8be",
+    "vrf": "vrf_0crnqk4e1k9jv0d2m4f6h8bf",
 }

@@ -32,6 +32,7 @@ class Kind(StrEnum):
     COMPANY_BY_HASH = "company_by_hash"
     LEADS_BY_WEBSITE_HASH = "leads_by_website_hash"
     PEOPLE_SEARCH = "people_search"
+    VERIFICATION = "verification"
 
 
 class Retention(StrEnum):
@@ -53,8 +54,8 @@ class KindSpec:
     submit or read such a job. `queue` is the first queue; a reveal that needs a provider is moved to
     `PROVIDERS`.
 
-    `price` is the default of the credits for a result, of a search for each person found; the setting
-    `price_setting` changes it. `reveals` is
+    `price` is the default of the credits for a result, of a search for each person found, of a verification
+    for each address with a verdict; the setting `price_setting` changes it. `reveals` is
     the field of a contact that the workspace owns from then on, if any. A job that `has_items` is charged for
     each item. A kind with neither price nor items is free: it is always run again, and nobody is notified.
     """
@@ -112,6 +113,14 @@ register(
     ),
     KindSpec(
         name=Kind.PEOPLE_SEARCH, label="people search", scope=Scope.ENRICH, queue=Queue.PROVIDERS, price=1
+    ),
+    KindSpec(
+        name=Kind.VERIFICATION,
+        label="verification",
+        scope=Scope.ENRICH,
+        queue=Queue.ENRICHMENT,
+        price=1,
+        has_items=True,
     ),
 )
 

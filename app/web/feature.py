@@ -46,9 +46,9 @@ class WebPart:
 
     `event_texts` has a function for each type of event that the feature records, which is given its data.
     `gauges` are read from the database at each scrape of `/metrics`. `hash_lookup` returns fields of
-    `hash_lookup` in a session, and `session` other fields of it. `sign_in_option` is None if the settings do
-    not have it. `owns_domain` returns whether a workspace has an e-mail domain, so that its admins may create
-    accounts there; None if the feature does not know.
+    `hash_lookup` in a session, `session` other fields of it, and `workspace` fields of its workspace.
+    `sign_in_option` is None if the settings do not have it. `owns_domain` returns whether a workspace has an
+    e-mail domain, so that its admins may create accounts there; None if the feature does not know.
     `first_steps` and `start_cards` are shown on the start page.
     """
 
@@ -59,6 +59,7 @@ class WebPart:
     gauges: Callable[[Session, datetime], Iterable[Metric]] = lambda *_: ()
     hash_lookup: Callable[[Settings], Mapping[str, str]] = lambda _: {}
     session: Callable[[Settings], Mapping[str, str]] = lambda _: {}
+    workspace: Callable[[Session, str], Mapping[str, str]] = lambda *_: {}
     sign_in_option: Callable[[Settings], SignInOption | None] = lambda _: None
     owns_domain: Callable[[Session, str, str], bool | None] = lambda *_: None
     first_steps: Callable[[Start], Iterable[Step]] = lambda _: ()

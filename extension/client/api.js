@@ -15,7 +15,7 @@
 /** @typedef {{balance: number, reserved: number}} Credits */
 /**
  * @typedef {{account: {id: string, email: string, name: string, role: string, api_access: boolean},
- *   workspace: {id: string, name: string}, auth: {kind: string, scopes: string[], expires_at: string|null},
+ *   workspace: {id: string, name: string, dial_link?: string}, auth: {kind: string, scopes: string[], expires_at: string|null},
  *   credits: Credits, prices: Record<string, number>, purposes?: {required: boolean, allowed: string[]},
  *   hash_lookup: {algorithm: string, prefix_length: number, filter_key?: string|null, filter_oprf_key?: string|null},
  *   page_rules_key?: string|null,
@@ -162,6 +162,13 @@ export class Client {
     return this.#send("POST", "/api/ext/logout");
   }
 
+  /** Download a contact that the workspace revealed or saved as a vCard. @param {string} id @param {RequestOptions} [options] @returns {Promise<ArrayBuffer>} */
+  async vcard(id, options) {
+    const path = `/api/contacts/${encodeURIComponent(id)}/vcard?version=3.0`;
+    const { response, bytes } = await this.#fetch("GET", path, undefined, { ...options, headers: { Accept: "text/vcard" } });
+    return response.ok ? bytes : parse(response, bytes);
+  }
+
   /** @returns {Promise<Session>} */
   session() {
     return this.#send("GET", "/api/ext/session");
@@ -195,6 +202,13 @@ export class Client {
    *  @param {RequestOptions} [options] @returns {Promise<any>} */
   enrichmentRequest(body, options) {
     return this.#send("POST", "/api/ext/enrichment-request", body, options);
+  }
+
+  /** Report the outcome of an address or a number that the workspace owns.
+   *  @param {{email?: string, phone?: string, contact_id?: string, kind: string}} body @param {RequestOptions} [options]
+   *  @returns {Promise<{refunded: number, refund: string, credits: {balance: number}}>} */
+  feedback(body, options) {
+    return this.#send("POST", "/api/feedback", body, options);
   }
 
   /** Save a profile for the workspace; free. @param {{profile: object, list?: string|null, tags?: string[], note?: string|null}} body

@@ -1,5 +1,6 @@
 // Components that the views share. No code of the extension creates HTML from text.
 
+import { dialUrl } from "../dialing.js";
 import { loadSession, onSessionChange } from "../storage.js";
 import { errorMessage, formatCredits, t } from "../texts.js";
 import { icon } from "./icons.js";
@@ -107,8 +108,9 @@ export function copyButton(value) {
 
 /** Return the link to an address or a number, and a button that copies it. @param {string} value @param {...Child} text */
 export function valueLink(value, ...text) {
-  const href = value.includes("@") ? mailto(value) : `tel:${value}`;
-  return [h("a", { href, class: "value-link" }, ...(text.length > 0 ? text : [value])), copyButton(value)];
+  const href = value.includes("@") ? mailto(value) : dialUrl(value);
+  const target = href.startsWith("https:") && "_blank";
+  return [h("a", { href, target, rel: "noopener noreferrer", class: "value-link" }, ...(text.length > 0 ? text : [value])), copyButton(value)];
 }
 
 /** Return the link to an address, whose local part may contain what separates the fields of a link (RFC 6068). @param {string} email */

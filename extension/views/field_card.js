@@ -7,6 +7,7 @@ import { announce, button, h, problemAlert, spendButton } from "./components.js"
 import { icon } from "./icons.js";
 import { showProgress } from "./progress.js";
 import { purposeChoice } from "./purpose.js";
+import { reportMenu } from "./report.js";
 import { excludedNotice, noResult, receipt, revealedValue, statusBadge, valueType } from "./results.js";
 
 /** @typedef {import("../client/api.js").MaskedValue} MaskedValue */
@@ -15,6 +16,7 @@ import { excludedNotice, noResult, receipt, revealedValue, statusBadge, valueTyp
 
 /** @type {Record<Field, import("../request_store.js").Method>} */
 const METHODS = { email: "revealEmail", phone: "revealPhone" };
+const OWN = ["crm", "address_book"];
 const WORST_FIRST = ["unknown", "invalid", "risky", "accept_all", "valid"];
 
 /** @param {import("../types.js").App} app @param {Field} field @param {import("../types.js").Person} person
@@ -39,7 +41,7 @@ export function fieldCard(app, field, person, lookup) {
   async function start() {
     const request = await findRequest(names);
     if (request) show(request);
-    else content.replaceChildren(...(owned.length > 0 ? owned.map(revealedValue) : offer()));
+    else content.replaceChildren(...(owned.length > 0 ? owned.map(revealed) : offer()));
     if (request && !isFinished(request)) run(request);
   }
 
@@ -50,6 +52,12 @@ export function fieldCard(app, field, person, lookup) {
     const values = masked.map(maskedValue);
     const none = [h("p", { class: "hint" }, t("none_known"))];
     return [...(values.length > 0 ? values : none), purpose.element, ...spendButton(app, spend, price)];
+  }
+
+  /** Return a value with the menu that reports it, unless it is from the workspace's own systems. @param {any} value */
+  function revealed(value) {
+    const isOwn = value.sources.some((/** @type {any} */ { kind }) => OWN.includes(kind));
+    return isOwn ? revealedValue(value) : h("div", {}, revealedValue(value), reportMenu(app, value));
   }
 
   function reveal() {
@@ -101,7 +109,7 @@ export function fieldCard(app, field, person, lookup) {
     announce(values.map((/** @type {any} */ value) => value.email ?? value.national).join(", "));
     const isOwn = response.trace.some(({ source }) => source);
     const more = isOwn ? spendButton(app, button(t("buy_all_the_same", formatCredits(price)), buy), price) : [];
-    return [...values.map(revealedValue), receipt(response, values[0].sources), ...more];
+    return [...values.map(revealed), receipt(response, values[0].sources), ...more];
   }
 }
 

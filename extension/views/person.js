@@ -10,6 +10,7 @@ import { fieldCard } from "./field_card.js";
 import { icon } from "./icons.js";
 import { contactIcons, ownRecords } from "./own_records.js";
 import { saveForm } from "./save.js";
+import { addVcard } from "./vcard.js";
 
 /** @typedef {import("../active_page.js").ProfileOnPage} ProfileOnPage */
 /** @typedef {import("../client/api.js").Contact} Contact */
@@ -44,6 +45,7 @@ export function personView(subject) {
       onFound: () => {
         removeUnknown();
         if (contact) showCrmCard(app, crm, contact.id);
+        if (contact) addVcard(app, top, contact);
       },
       openContact: (/** @type {string} */ contactId) => app.open(personView({ contact_id: contactId })),
       onSuppressed: () => {
@@ -63,6 +65,7 @@ export function personView(subject) {
       ...(save ? [save] : []),
     );
     if (contact && lookup.revealed.emails.length > 0) showCrmCard(app, crm, contact.id);
+    if (contact && (lookup.revealed.emails.length > 0 || lookup.revealed.phones.length > 0)) addVcard(app, top, contact);
     return container;
   };
 }

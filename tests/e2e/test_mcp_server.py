@@ -32,7 +32,7 @@ INITIALIZE = {
 }
 TOOLS = {
     *("session", "lookup", "reveal_email", "reveal_phone", "enrich", "save_profile"),
-    *("company_by_website", "leads_by_website", "search_people", "search_stored_people", "job"),
+    *("company_by_website", "leads_by_website", "search_people", "search_stored_people", "verify", "job"),
 }
 
 
@@ -238,7 +238,7 @@ def test_the_tools_declare_what_they_do_and_take(mcp_url: str) -> None:
     reading = {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]}
     assert status == 200
     assert tools.keys() == TOOLS
-    assert spending == {"reveal_email", "reveal_phone", "enrich", "search_people"}
+    assert spending == {"reveal_email", "reveal_phone", "enrich", "search_people", "verify"}
     assert reading == TOOLS - spending - {"save_profile"}
     assert {tool["annotations"]["destructiveHint"] for tool in tools.values()} == {False}
     assert "context" not in tools["lookup"]["inputSchema"]["properties"]

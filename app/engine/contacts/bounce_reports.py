@@ -1,4 +1,4 @@
-"""The table of feedback on addresses, and the state of reported bounces."""
+"""The table of feedback on addresses and numbers, and the state of reported bounces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, and_, select
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, and_, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts.workspaces import foreign_key
@@ -21,17 +21,23 @@ BOUNCED = "bounced"
 
 
 class FeedbackKind(StrEnum):
-    """The feedback on an address: hard bounce, mailbox of another person, or confirmed valid."""
+    """The feedback on a value.
+
+    An address had a hard bounce, or a number is not in service; either is of another person, or of somebody
+    who has left the company; or it was confirmed valid.
+    """
 
     BOUNCE = "bounce"
+    WRONG_NUMBER = "wrong_number"
     WRONG_PERSON = "wrong_person"
+    HAS_LEFT = "has_left"
     VALID = "valid"
 
 
 class Feedback(Base):
-    """A workspace's feedback on an address, at most one of each kind.
+    """A workspace's feedback on an address or a number, at most one of each kind.
 
-    `providers` are the address's providers at that time, `country` is the likely ISO country of the person,
+    `providers` are the value's providers at that time, `country` is the likely ISO country of the person,
     `refunded` the credits refunded for this feedback. A bounce is open until it is confirmed, by a
     verification or by a report of another workspace, or refuted by a verification. While it is open, only the
     reporting workspace sees the address as risky.
@@ -40,6 +46,8 @@ class Feedback(Base):
     __tablename__ = "feedback"
     __table_args__ = (
         UniqueConstraint("email_id", "workspace_id", "kind"),
+        UniqueConstraint("phone_id", "workspace_id", "kind"),
+        CheckConstraint("(email_id IS NULL) <> (phone_id IS NULL)", name="of_one_value"),
         Index("ix_feedback_kind_created_at", "kind", "created_at"),
         Index("ix_feedback_workspace_id_created_at", "workspace_id", "created_at"),
     )
@@ -50,7 +58,8 @@ class Feedback(Base):
     contact_id: Mapped[str] = mapped_column(
         String(28), ForeignKey("contacts.id", ondelete="CASCADE"), index=True
     )
-    email_id: Mapped[str] = mapped_column(String(28), ForeignKey("emails.id", ondelete="CASCADE"))
+    email_id: Mapped[str | None] = mapped_column(String(28), ForeignKey("emails.id", ondelete="CASCADE"))
+    phone_id: Mapped[str | None] = mapped_column(String(28), ForeignKey("phones.id", ondelete="CASCADE"))
     kind: Mapped[str]
     providers: Mapped[list[Any]]
     country: Mapped[str | None]

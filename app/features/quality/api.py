@@ -1,4 +1,4 @@
-"""POST /api/feedback: report the outcome of an owned address; a confirmed bounce is refunded."""
+"""/api/feedback: report the outcome of owned addresses and numbers; a confirmed bounce is refunded."""
 
 from __future__ import annotations
 
@@ -6,82 +6,27 @@ from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
-from marshmallow import fields
 
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound
-from app.domain.ids import EXAMPLES
 from app.engine.accounts import workspaces
-from app.engine.contacts.bounce_reports import FeedbackKind
-from app.engine.ledger.reveals import REFUND_WITHIN
 from app.features.quality import feedback as core
-from app.features.quality.feedback import FeedbackReport, FeedbackResult
-from app.features.quality.refunds import Allowance, RefundDecision
+from app.features.quality import imports, reports
+from app.features.quality.feedback import FeedbackResult
+from app.features.quality.schemas import FeedbackResponseSchema, FeedbackSchema, ImportedReportsSchema
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.session import Session
-from app.infra.telemetry.log import log
 from app.web import admission
+from app.web.bodies import received_files
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.contact_schemas import TIME
-from app.web.schemas.fields import ResponseSchema, StrictSchema, contact_id, email
-from app.web.schemas.job_schemas import BalanceSchema
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("feedback", __name__, tag="Feedback")
-
-
-class FeedbackSchema(StrictSchema):
-    """A report on one address of one contact."""
-
-    contact_id = contact_id(required=True)
-    email = email(required=True)
-    kind = fields.Enum(
-        FeedbackKind,
-        by_value=True,
-        required=True,
-        metadata={
-            "example": "bounce",
-            "description": "A hard bounce, the mailbox of another person, or a reply.",
-        },
-    )
-
-
-class RecordedFeedbackSchema(ResponseSchema):
-    """Stored feedback; there is at most one per address and kind."""
-
-    contact_id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
-    kind = fields.String(
-        required=True, metadata={"enum": [kind.value for kind in FeedbackKind], "example": "bounce"}
-    )
-    created_at = fields.DateTime(required=True, metadata={"example": TIME})
-
-
-class FeedbackResponseSchema(ResponseSchema):
-    """The recorded feedback and its refund."""
-
-    feedback = fields.Nested(RecordedFeedbackSchema, required=True)
-    refunded = fields.Integer(
-        required=True, metadata={"example": 1, "description": "Credits that this request refunded."}
-    )
-    refund = fields.String(
-        required=True,
-        metadata={
-            "enum": [refund.value for refund in RefundDecision],
-            "example": "given",
-            "description": (
-                "The refund decision. `pending`: refunded once a verification or another workspace confirms "
-                "the bounce. `not_due`: not a bounce, a bounce that a verification refuted, or one after "
-                "which another address of the contact may still work. "
-                f"`too_late`: more than {REFUND_WITHIN.days} days after the reveal."
-            ),
-        },
-    )
-    credits = fields.Nested(BalanceSchema, required=True)
 
 
 @blueprint.post("/api/feedback")
@@ -91,29 +36,50 @@ class FeedbackResponseSchema(ResponseSchema):
 @blueprint.input(FeedbackSchema, arg_name="body")
 @blueprint.output(FeedbackResponseSchema)
 def feedback(body: dict[str, Any]) -> Response:
-    """Report the outcome of an address.
+    """Report the outcome of an address or a number that the workspace owns.
 
-    A hard bounce makes the address `risky` for this workspace and schedules its verification. A reveal paid
-    within the last 30 days is refunded once the bounce is confirmed, either by that verification or by a
-    report of another workspace that paid for the address. Only a confirmed bounce makes the address risky
-    for other workspaces and lowers the score of the providers that supplied it. The operator may allow a
-    share of unconfirmed bounces to be refunded at once; the others are `pending`. A refunded address is no
-    longer owned: it is masked again, also in the results of earlier jobs, and a new reveal is charged.
-    Repeating a report changes nothing.
+    Without `contact_id` it is about the contact under which the value was revealed. A hard bounce makes the
+    address `risky` for this workspace and schedules its verification. A reveal paid within the last 30 days
+    is refunded once the bounce is confirmed, either by that verification or by a report of another workspace
+    that paid for the address. Only a confirmed bounce makes the address risky for other workspaces and
+    lowers the score of the providers that supplied it. The operator may allow a share of unconfirmed bounces
+    to be refunded at once; the others are `pending`. A refunded address is no longer owned: it is masked
+    again, also in the results of earlier jobs, and a new reveal is charged. Other reports are recorded, and
+    not refunded. Repeating a report changes nothing.
     """
-    allowance = Allowance(services().settings.feedback_unconfirmed_refund_share)
     with admission.transaction() as session:
         now = database_clock.value(session)
         reference = begin(session, now=now)
         existing = core.get(session, caller().workspace_id, reference) if reference else None
         if existing is not None:
             return _response(session, existing, REPLAYED)
-        report = FeedbackReport(workspace_id=caller().workspace_id, account_id=caller().account_id, **body)
-        recorded = core.record(session, report, allowance=allowance, now=now)
+        recorded = reports.record(session, body, now=now)
         finish(session, recorded.feedback.id)
-        response = _response(session, recorded)
-    log.info("feedback recorded", kind=recorded.feedback.kind, refunded=recorded.refunded)
-    return response
+        return _response(session, recorded)
+
+
+@blueprint.post("/api/feedback/import")
+@Operation(
+    file_types=(received_files.FORM, received_files.CSV, received_files.XLSX),
+    file_examples={received_files.CSV: "email,type\nada@acme.example,hard\n"},
+    sends_credits=True,
+)
+@blueprint.auth_required(bearer, roles=[Scope.REVEAL])
+@limited(Policy.WRITE)
+@blueprint.output(ImportedReportsSchema)
+def import_feedback() -> Response:
+    """Report the bounces of a list, as mail programs export it.
+
+    Hard bounces are reported as `bounce`; soft ones, complaints and unsubscriptions are left out, as is what
+    the workspace has not revealed. A column of phone numbers is reported as `wrong_number`. Columns and
+    encoding are found as in uploads. Sending a list twice changes nothing.
+    """
+    imported = imports.run()
+    with services().database.reading() as session:
+        balance = workspaces.balance(session, caller().workspace_id)
+    credits = {"balance": balance.available, "reserved": balance.held}
+    charged = {"X-Credits-Charged": "0", "X-Credits-Balance": str(balance.available)}
+    return json_response({**imported.to_public(), "credits": credits}, 200, charged)
 
 
 def _response(session: Session, recorded: FeedbackResult, headers: dict[str, str] | None = None) -> Response:
@@ -127,6 +93,7 @@ def _response(session: Session, recorded: FeedbackResult, headers: dict[str, str
         },
         "refunded": recorded.refunded,
         "refund": recorded.refund.value,
+        "message": reports.sentence(recorded),
         "credits": {"balance": balance.available, "reserved": balance.held},
     }
     charged = {"X-Credits-Charged": "0", "X-Credits-Balance": str(balance.available)}

@@ -6,15 +6,15 @@ A bounce is visible to its reporter only, until a verification or a second works
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, and_, select
 
 from app.domain.errors import ContactNotFound
-from app.domain.findings import EmailStatus, SourceKind
-from app.domain.ids import is_id, new_id
+from app.domain.findings import EmailStatus
+from app.domain.ids import new_id
 from app.domain.normal.places.countries import country_of
 from app.engine.accounts import workspaces
 from app.engine.contacts import bounce_reports, contact_locks, emails, hidden_values
@@ -22,15 +22,14 @@ from app.engine.contacts.bounce_reports import IS_OPEN, Feedback, FeedbackKind
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
-from app.engine.ledger import ownership, reveals
+from app.engine.ledger import reveals
 from app.engine.ledger.reveals import Reveal
-from app.features.quality import refunds
+from app.features.quality import refunds, reported_contacts
 from app.features.quality.refunds import Allowance, RefundDecision
-from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import insert
 from app.infra.database.session import Session
 
-_FIELD = "email"
+_FIELD: Literal["email"] = "email"
 _VERDICTS = (EmailStatus.VALID.value, EmailStatus.INVALID.value)
 """Statuses that confirm or refute a bounce; accept_all does neither."""
 _ANSWERED = (IS_OPEN, Email.status.in_(_VERDICTS), Email.verified_at > Feedback.created_at)
@@ -38,11 +37,14 @@ _ANSWERED = (IS_OPEN, Email.status.in_(_VERDICTS), Email.verified_at > Feedback.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackReport:
-    """A workspace's feedback on an address, which is normalised."""
+    """A workspace's feedback on an address, which is normalised.
+
+    Without a `contact_id` it is about the contact under which the workspace revealed the address.
+    """
 
     workspace_id: str
     account_id: str | None
-    contact_id: str
+    contact_id: str | None = None
     email: str
     kind: FeedbackKind
 
@@ -54,6 +56,7 @@ class FeedbackResult:
     feedback: Feedback
     refunded: int
     refund: RefundDecision
+    is_new: bool = field(default=False, compare=False)
 
 
 def record(
@@ -65,10 +68,11 @@ def record(
     is refunded when the bounce is confirmed, or at once if the allowance covers it; the workspace then no
     longer owns the contact's addresses.
     """
-    if not is_id(report.contact_id, "con"):
-        raise ContactNotFound
-    report = _where_paid(session, report)
-    address = _owned_address(session, report)
+    contact_id = reported_contacts.paid_for(
+        session, report.workspace_id, _FIELD, report.email, report.contact_id
+    )
+    report = replace(report, contact_id=contact_id)
+    address = _owned_address(session, report, contact_id)
     feedback_id = _add(session, report, address, now)
     if feedback_id is None:
         existing = _same(session, report, address)
@@ -79,7 +83,7 @@ def record(
     feedback = session.get_one(Feedback, feedback_id)
     if report.kind is FeedbackKind.BOUNCE:
         _record_bounce(session, feedback, address, allowance, now)
-    return FeedbackResult(feedback, feedback.refunded, refunds.state(session, feedback))
+    return FeedbackResult(feedback, feedback.refunded, refunds.state(session, feedback), is_new=True)
 
 
 def get(session: Session, workspace_id: str, feedback_id: str) -> FeedbackResult | None:
@@ -122,17 +126,7 @@ def decide(session: Session, contact_id: str, *, now: datetime) -> int:
     return len(rows)
 
 
-def _where_paid(session: Session, report: FeedbackReport) -> FeedbackReport:
-    """Return the report with the id of the contact whose reveal gave the workspace the address, if any."""
-    owned = ownership.owned(session, report.workspace_id, [report.contact_id])
-    addresses = {(_FIELD, form) for form in stored_forms(session, _FIELD, [report.email])}
-    if (report.contact_id, _FIELD) in owned.fields or owned.values.isdisjoint(addresses):
-        return report
-    contact_id = reveals.first_contact_id(session, report.workspace_id, _FIELD, report.email)
-    return replace(report, contact_id=contact_id or report.contact_id)
-
-
-def _owned_address(session: Session, report: FeedbackReport) -> Email:
+def _owned_address(session: Session, report: FeedbackReport, contact_id: str) -> Email:
     """Return the address, and lock the contact against concurrent changes of its addresses.
 
     A workspace that was refunded no longer owns the address, but may repeat its feedback to read the result.
@@ -145,13 +139,13 @@ def _owned_address(session: Session, report: FeedbackReport) -> Email:
             Reveal.workspace_id == report.workspace_id,
             Reveal.field == _FIELD,
             Reveal.refunded_at.is_(None) | Feedback.id.is_not(None),
-            Email.contact_id == report.contact_id,
+            Email.contact_id == contact_id,
             emails.has_address(session, [report.email]),
             hidden_values.is_shown(session.settings.regional_rules, Email),
         )
         .execution_options(populate_existing=True)
     )
-    contact_locks.lock_contact(session, report.contact_id)
+    contact_locks.lock_contact(session, contact_id)
     address = session.scalar(query)
     if address is None:
         raise ContactNotFound
@@ -164,10 +158,10 @@ def _add(session: Session, report: FeedbackReport, address: Email, now: datetime
         "id": new_id("fdb"),
         "workspace_id": report.workspace_id,
         "account_id": report.account_id,
-        "contact_id": report.contact_id,
+        "contact_id": address.contact_id,
         "email_id": address.id,
         "kind": report.kind.value,
-        "providers": _source_providers(address),
+        "providers": reported_contacts.source_providers(address.sources),
         "country": _country(session, address),
         "refunded": 0,
         "created_at": now,
@@ -187,12 +181,6 @@ def _is_same(report: FeedbackReport) -> ColumnElement[bool]:
         Feedback.workspace_id == report.workspace_id,
         Feedback.kind == report.kind.value,
     )
-
-
-def _source_providers(address: Email) -> list[str]:
-    """Return the providers of the address, oldest first, without imported lists."""
-    outside = (source for source in address.sources if source["kind"] != SourceKind.IMPORT)
-    return list(dict.fromkeys(source["provider"] for source in outside))
 
 
 def _country(session: Session, address: Email) -> str | None:

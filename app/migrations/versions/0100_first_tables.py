@@ -150,6 +150,7 @@ def upgrade() -> None:
     _create_work_items()
     _create_jobs_and_webhooks()
     _create_uploads()
+    _create_verified_lists()
     _create_crm_connections()
     _create_crm_schedules()
     _create_mentions()
@@ -561,7 +562,8 @@ def _create_contacts() -> None:
         sa.Column("workspace_id", sa.String(), nullable=False),
         sa.Column("account_id", sa.String()),
         sa.Column("contact_id", sa.String(28), nullable=False),
-        sa.Column("email_id", sa.String(28), nullable=False),
+        sa.Column("email_id", sa.String(28)),
+        sa.Column("phone_id", sa.String(28)),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("providers", JSON, nullable=False),
         sa.Column("country", sa.String()),
@@ -577,11 +579,18 @@ def _create_contacts() -> None:
             ["email_id"], ["emails.id"], name=op.f("fk_feedback_email_id"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(
+            ["phone_id"], ["phones.id"], name=op.f("fk_feedback_phone_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
             ["workspace_id"], ["workspaces.id"], name=op.f("fk_feedback_workspace_id"), ondelete="CASCADE"
         ),
         sa.UniqueConstraint(
             "email_id", "workspace_id", "kind", name=op.f("uq_feedback_email_id_workspace_id_kind")
         ),
+        sa.UniqueConstraint(
+            "phone_id", "workspace_id", "kind", name=op.f("uq_feedback_phone_id_workspace_id_kind")
+        ),
+        sa.CheckConstraint("(email_id IS NULL) <> (phone_id IS NULL)", name=op.f("ck_feedback_of_one_value")),
     )
     op.create_index("ix_feedback_contact_id", "feedback", ["contact_id"])
     op.create_index("ix_feedback_kind_created_at", "feedback", ["kind", "created_at"])
@@ -601,6 +610,54 @@ def _create_contacts() -> None:
         ),
     )
     op.create_index("ix_list_members_profile_id", "list_members", ["profile_id"])
+
+
+def _create_verified_lists() -> None:
+    op.create_table(
+        "dial_links",
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("form", sa.String(), nullable=False),
+        sa.Column("updated_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_dial_links")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"], ["workspaces.id"], name=op.f("fk_dial_links_workspace_id"), ondelete="CASCADE"
+        ),
+    )
+    op.create_table(
+        "verification_lists",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("account_id", sa.String()),
+        sa.Column("total", sa.Integer(), nullable=False),
+        sa.Column("duplicates", sa.Integer(), nullable=False),
+        sa.Column("unreadable", sa.Integer(), nullable=False),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_verification_lists")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_verification_lists_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_verification_lists_workspace_id", "verification_lists", ["workspace_id", "id"])
+    op.create_table(
+        "verification_jobs",
+        sa.Column("list_id", sa.String(28), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("job_id", sa.String(28), nullable=False),
+        sa.PrimaryKeyConstraint("list_id", "number", name=op.f("pk_verification_jobs")),
+        sa.ForeignKeyConstraint(
+            ["list_id"],
+            ["verification_lists.id"],
+            name=op.f("fk_verification_jobs_list_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["job_id"], ["jobs.id"], name=op.f("fk_verification_jobs_job_id"), ondelete="CASCADE"
+        ),
+    )
+    op.create_index("ix_verification_jobs_job_id", "verification_jobs", ["job_id"])
 
 
 def _create_ledger() -> None:

@@ -72,7 +72,7 @@ def test_a_reveal_shows_the_address_its_receipt_and_one_credit_less(user: Browse
     expect(email).to_contain_text(re.compile(r"Verified \w+ \d+, \d{4}"))
     expect(popup.locator("header")).to_contain_text("99 credits")
     assert user.balance() == 99
-    receipt = email.locator("details")
+    receipt = email.locator("details.receipt")
     expect(receipt.get_by_text("Already known; no provider was searched")).to_be_hidden()
     email.get_by_text("Receipt").click()
     expect(receipt.get_by_text("Already known; no provider was searched")).to_be_visible()

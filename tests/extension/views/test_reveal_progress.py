@@ -73,8 +73,8 @@ def test_a_reveal_shows_the_providers_searched_and_ends_with_the_receipt(
     expect(rows.filter(has_text="Hunter")).to_contain_text("not found")
     expect(rows.filter(has_text="Prospeo")).to_contain_text("found")
     expect(rows.filter(has_text="Prospeo").get_by_role("cell").last).to_contain_text(" s")
-    expect(email.locator("details")).to_contain_text("Charged: 1 credit")
-    expect(email.locator("details")).to_contain_text("From Prospeo, last seen")
+    expect(email.locator("details.receipt")).to_contain_text("Charged: 1 credit")
+    expect(email.locator("details.receipt")).to_contain_text("From Prospeo, last seen")
 
 
 def test_the_progress_is_shown_again_after_the_popup_was_closed_and_then_the_result(
@@ -121,7 +121,7 @@ def test_a_result_that_arrives_while_the_popup_is_closed_is_on_the_badge_until_i
 
     email = email_of(popup)
     expect(email.get_by_role("link")).to_contain_text("@northwind.dev")
-    expect(email.locator("details")).to_contain_text("Charged: 1 credit")
+    expect(email.locator("details.receipt")).to_contain_text("Charged: 1 credit")
     wait_until(lambda: user.badge_text() == "")
     assert user.balance() == 99
 

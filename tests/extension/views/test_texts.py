@@ -20,10 +20,12 @@ from app.domain.errors import all_problems
 from app.domain.exclusions import CRM_STAGE, Reason
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
+from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.lookups.field_requests import TYPES
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.pushes import PushOutcome
 from app.features.crm.vendors.registry import CRMS
+from app.features.quality.refunds import RefundDecision
 
 EXTENSION = Path(__file__).parents[3] / "extension"
 SOURCES = {
@@ -54,6 +56,8 @@ FAMILIES = {
     "error": set(all_problems()) | CLIENT_CODES,
     "crm": {outcome.value for outcome in PushOutcome if not outcome.startswith("would_")}
     | {crm.name for crm in CRMS},
+    "report": {kind.value for kind in FeedbackKind} - {"valid"},
+    "refund": {decision.value for decision in RefundDecision},
     "record": {kind.value for kind in RecordKind} | {"entry"},
 }
 PLURALS = ("one", "other")
@@ -78,7 +82,7 @@ def test_every_text_that_is_used_exists() -> None:
 
 
 def test_every_enum_value_of_the_service_has_a_text() -> None:
-    shown = {"status", "outcome", "state", "kind", "type", "record"}
+    shown = {"status", "outcome", "state", "kind", "type", "record", "report", "refund"}
 
     missing = {f"{family}_{value}" for family in shown for value in FAMILIES[family]} - set(TEXTS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from access_support import Maker, requires
+from access_support import MEMBER, Maker, requires
 
 from app.domain.callers import Scope
 
@@ -16,9 +16,14 @@ ACCESS_RULES = {
         owned_by="the workspace's",
         code_if_missing="contact_not_found",
     ),
+    "POST /api/feedback/import": requires(Scope.REVEAL, 200, file=b"email\r\nada@acme.com\r\n"),
 }
 WITHOUT_A_BODY: set[str] = set()
 BY_ID = ("POST /api/feedback",)
-PAGES: dict[str, str] = {}
+PAGES: dict[str, str] = {
+    "GET /reports": MEMBER,
+    "POST /reports": MEMBER,
+    "POST /reports/import": MEMBER,
+}
 RECORDED: tuple[Any, ...] = ()
 MAKERS: dict[str, Maker] = {}

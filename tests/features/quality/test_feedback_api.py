@@ -64,6 +64,7 @@ def test_a_bounce_returns_the_refund(user: SignedInUser, contact_id: str) -> Non
         "feedback": {"contact_id": contact_id, "kind": "bounce"},
         "refunded": 3,
         "refund": "given",
+        "message": "Reported. 3 credits were refunded.",
         "credits": {"balance": CREDITS, "reserved": 0},
     }
     assert response.headers["X-Credits-Balance"] == str(CREDITS)

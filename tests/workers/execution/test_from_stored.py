@@ -218,4 +218,8 @@ def test_a_hash_lookup_is_claimed_and_settled_in_one_transaction(harness: Worker
 
 
 def test_only_the_kinds_that_stored_data_may_resolve_have_such_a_function() -> None:
-    assert set(claimer.FROM_STORED) == set(Kind) - {Kind.ENRICHMENT_REQUEST, Kind.PEOPLE_SEARCH}
+    assert set(claimer.FROM_STORED) == set(Kind) - {
+        Kind.ENRICHMENT_REQUEST,
+        Kind.PEOPLE_SEARCH,
+        Kind.VERIFICATION,
+    }

@@ -1,0 +1,1 @@
+"""The form of the links by which a workspace dials numbers."""

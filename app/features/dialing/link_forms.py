@@ -1,0 +1,76 @@
+"""Forms of links that dial a number: which are allowed, and the link of a number.
+
+Documented forms: `tel:` (RFC 3966; Aircall, Dialpad, 3CX and others register for it), `callto:` (Zoom, 3CX),
+`sip:` (RFC 3261), `zoomphonecall://` (developers.zoom.us), `rcmobile://` and `rcapp://` (RingCentral) and
+`https://teams.microsoft.com/l/call/` (Microsoft Teams).
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, urlsplit
+
+from app.domain.errors import InvalidValue
+
+DEFAULT = "tel:{number}"
+NUMBER, DIGITS = "{number}", "{digits}"
+MAX_LENGTH = 300
+SCHEMES = (
+    *("tel", "callto", "sip", "sips", "https", "zoomphonecall", "rcmobile", "rcapp", "dialpad", "aircall"),
+    *("msteams", "ciscotel", "webextel", "facetime-audio", "skype", "asoftphone", "groundwire", "cloudsip"),
+)
+"""The schemes of programs that dial. Others could run code or open files."""
+EXAMPLES = (
+    ("tel:{number}", "The program that the computer dials with: Aircall, Dialpad, 3CX, a mobile phone"),
+    ("callto:{number}", "Zoom, 3CX, Skype for Business"),
+    ("sip:{number}@pbx.example.com", "A SIP phone"),
+    ("zoomphonecall://{number}", "Zoom Phone"),
+    ("rcmobile://call?number={number}", "RingCentral"),
+    ("https://teams.microsoft.com/l/call/0/0?users=4:{number}", "Microsoft Teams"),
+    ("https://dialer.example.com/call?n={number}", "A dialler with a website"),
+)
+_UNUSABLE = re.compile(r"[\s\x00-\x20\x7f-\x9f\"'<>\\^`|]")
+_PLACEHOLDER = re.compile(r"\{[^}]*\}?")
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_NO_PLACEHOLDER = "Put {number} (with the +) or {digits} (without it) once where the number goes."
+
+
+def parse(text: str) -> str:
+    """Return the form of a link.
+
+    Raises:
+        InvalidValue: it has no place for the number, or a scheme that does not dial.
+
+    """
+    form = text.strip()
+    if len(form) > MAX_LENGTH:
+        raise InvalidValue(f"Longer than {MAX_LENGTH} characters.")
+    if _UNUSABLE.search(form) or not form.isascii():
+        raise InvalidValue("Use no spaces, quotes, backslashes and letters outside ASCII.")
+    if _PLACEHOLDER.findall(form) not in ([NUMBER], [DIGITS]) or "}" in _PLACEHOLDER.sub("", form):
+        raise InvalidValue(_NO_PLACEHOLDER)
+    scheme = _SCHEME.match(form)
+    if scheme is None or scheme[1].lower() not in SCHEMES:
+        raise InvalidValue(f"Begin with one of {', '.join(f'{each}:' for each in SCHEMES)}")
+    if scheme[1].lower() == "https":
+        _require_host(form)
+    return f"{scheme[1].lower()}:{form[scheme.end() :]}"
+
+
+def _require_host(form: str) -> None:
+    """Raise InvalidValue unless the host of a website is fixed, and is named without a password."""
+    host = form[len("https:") :].removeprefix("//").partition("/")[0].partition("?")[0].partition("#")[0]
+    try:
+        parts = urlsplit(form)
+        is_host = bool(form.lower().startswith("https://") and parts.hostname) and parts.port is None
+    except ValueError:
+        is_host = False
+    if not is_host or "{" in host or "@" in host:
+        raise InvalidValue("Name the website, as in https://dialer.example.com/call?n={number}")
+
+
+def link(form: str, e164: str) -> str:
+    """Return the link that dials a number; in a website's address its + is encoded."""
+    is_encoded = form.startswith("https:") or "?" in form.partition("{")[0]
+    number = quote(e164, safe="") if is_encoded else e164
+    return form.replace(NUMBER, number).replace(DIGITS, e164.lstrip("+"))

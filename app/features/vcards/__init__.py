@@ -1,0 +1,1 @@
+"""vCards of the people whom a workspace revealed or saved."""

@@ -1,0 +1,127 @@
+"""/verifications: verify addresses and numbers, single ones or a list, and see what came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.domain.errors import (
+    InsufficientCredits,
+    PayloadTooLarge,
+    RateLimited,
+    SpendingLimitReached,
+    Unavailable,
+    ValidationFailed,
+)
+from app.domain.kinds import Kind
+from app.features.verifications import lists, requests
+from app.features.verifications.schemas import VerificationSchema, VerifiedListQuery
+from app.web.bodies.received_files import PART
+from app.web.pages import forms, paging
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
+
+blueprint = PageBlueprint("verifications_page", __name__, template_folder="templates")
+
+SHOWN = 100
+"""The values of a list that its page shows; the file has all."""
+MAX_TYPED = 100
+NOTHING_TYPED = "Enter at least one e-mail address or phone number."
+TOO_MANY_TYPED = f"Enter at most {MAX_TYPED} values, or send them as a file."
+_FIELDS = ("values", "country", "max_credits")
+
+
+@blueprint.get("/verifications")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """Show the forms, and the lists of the workspace."""
+    return _index()
+
+
+@blueprint.post("/verifications")
+@signed_in
+@limited(Policy.SPEND)
+def verify() -> Response:
+    """Verify what was typed, and show the receipt."""
+    typed = [line.strip() for line in forms.text("values").splitlines() if line.strip()]
+    if not typed or len(typed) > MAX_TYPED:
+        return _index(422, errors={"values": TOO_MANY_TYPED if typed else NOTHING_TYPED})
+    try:
+        body = forms.load(VerificationSchema(), {"values": typed, **forms.texts("country")})
+        answer: dict[str, Any] = requests.submit(body).get_json()
+    except InvalidForm as invalid:
+        return _index(422, errors={"values": " ".join(dict.fromkeys(invalid.messages.values()))})
+    except ValidationFailed as problem:
+        places = [int(error.pointer.rpartition("/")[2]) for error in problem.errors]
+        details = [
+            f"{typed[place]}: {error.detail}" for place, error in zip(places, problem.errors, strict=True)
+        ]
+        return _index(422, errors={"values": " ".join(details)})
+    except (InsufficientCredits, SpendingLimitReached) as problem:
+        return _index(402, errors={"values": f"{problem.title}. {problem.detail}"})
+    return go_to("history.receipt", job_id=answer["job"]["id"])
+
+
+@blueprint.post("/verifications/lists")
+@signed_in
+@limited(Policy.SPEND)
+def verify_list() -> Response:
+    """Verify a list, and show it."""
+    try:
+        query = forms.load(VerifiedListQuery(), forms.texts("country", "max_credits"))
+        found, same = requests.read_file(query.get("country"))
+        created, _ = requests.create_list(found, query.get("max_credits"), same)
+    except InvalidForm as invalid:
+        return _index(422, errors={f"list_{name}": text for name, text in invalid.messages.items()})
+    except (PayloadTooLarge, RateLimited, Unavailable, ValidationFailed) as problem:
+        return _index(problem.status, errors={PART: problem.detail})
+    except (InsufficientCredits, SpendingLimitReached) as problem:
+        return _index(402, errors={PART: f"{problem.title}. {problem.detail}"})
+    return go_to("verifications_page.one", verification_id=created["id"])
+
+
+@blueprint.get("/verifications/<verification_id>")
+@signed_in
+@limited(Policy.READ)
+def one(verification_id: str) -> Response:
+    """Show a list: how far it is, what it cost, and its first values."""
+    with services().database.reading() as session:
+        row = lists.get(session, caller().workspace_id, verification_id)
+        described = lists.describe(session, row)
+        read = lists.rows(session, row) if described["status"] == lists.FINISHED else []
+    return page(
+        "verification.html", verified=described, statuses=lists.counts(read), rows=read[:SHOWN], shown=SHOWN
+    )
+
+
+@blueprint.get("/verifications/<verification_id>/download")
+@signed_in
+@limited(Policy.READ)
+def download(verification_id: str) -> Response:
+    """Download the verdicts as CSV."""
+    return requests.download(verification_id)
+
+
+def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
+    app, before = services(), paging.cursor("vrf")
+    with app.database.reading() as session:
+        rows = lists.latest(session, caller().workspace_id, before=before, limit=paging.ROWS + 1)
+        shown, older = paging.split(rows, lambda row: row.id)
+        described = [lists.describe(session, row) for row in shown]
+    return page(
+        "verifications.html",
+        status,
+        lists=described,
+        older=older,
+        errors=errors or {},
+        typed={name: forms.text(name) if errors else "" for name in _FIELDS},
+        price=app.settings.prices[Kind.VERIFICATION],
+        max_mb=requests.MAX_FILE_MB,
+    )

@@ -1,0 +1,165 @@
+"""Submits verifications of the caller, for the API and the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from io import BytesIO
+from typing import Any
+
+from flask import Response
+
+from app.domain.errors import FieldError, InvalidValue, ValidationFailed
+from app.domain.kinds import Kind
+from app.engine.jobs.submission import JobRequest
+from app.features.verifications import lists, values
+from app.features.verifications.lists import ListRow
+from app.features.verifications.values import Values
+from app.infra.clock import rfc3339
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.downloads import csv_download
+from app.web.bodies.idempotency_header import begin, finish
+from app.web.bodies.received_files import PART, received_file
+from app.web.jobs.job_requests import submit_and_wait
+from app.web.services import services
+from app.web.sign_in.auth import caller
+
+MAX_FILE_MB = 5
+MAX_UNREADABLE = 100
+"""The lines of a list that an answer names."""
+NOTHING = "None of it is an e-mail address or a phone number with a country code."
+COLUMNS = ("Value", "Status", "Reasons", "Country", "Line type", "Credits", "Verified at", "Receipt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerificationBody:
+    """A validated request body."""
+
+    values: list[str]
+    country: str | None
+    max_credits: int | None
+    dry_run: bool
+    webhook_url: str | None
+    client_reference: str | None
+
+
+def submit(body: VerificationBody) -> Response:
+    """Submit the values for the caller, and wait as the caller prefers; or return the estimate.
+
+    Raises:
+        ValidationFailed: a value is not readable.
+
+    """
+    found = values.of_texts(body.values, body.country)
+    if found.unreadable:
+        errors = tuple(FieldError(f"/values/{each.line - 1}", each.detail) for each in found.unreadable)
+        raise ValidationFailed(errors=errors)
+    price = services().settings.prices[Kind.VERIFICATION]
+    held = lists.hold_of(found, price, body.max_credits)
+    if body.dry_run:
+        return json_response({"estimate": estimate(found, held)})
+    items = tuple({**value.request(), "position": place} for place, value in enumerate(found.found))
+    reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
+    request = JobRequest(
+        kind=Kind.VERIFICATION,
+        workspace_id=caller().workspace_id,
+        account_id=caller().account_id,
+        request={"max_credits": body.max_credits, **reference},
+        dedup_key={"values": [list(value) for value in found.found], "max_credits": body.max_credits},
+        price=held,
+        items=items,
+        webhook_url=body.webhook_url,
+    )
+    return submit_and_wait(request, client_reference=body.client_reference)
+
+
+def estimate(found: Values, held: int) -> dict[str, Any]:
+    """Return what a verification costs at most, and what of it is verified."""
+    phones = len(found.found) - found.emails
+    return {
+        "summary": f"{found.emails} addresses to verify for at most {held} credits, {phones} numbers free",
+        "credits_min": 0,
+        "credits_max": held,
+        "values": len(found.found),
+        "emails": found.emails,
+        "phones": phones,
+        "duplicates": found.duplicates,
+        "unreadable": len(found.unreadable),
+    }
+
+
+def read_file(country: str | None) -> tuple[Values, dict[str, Any]]:
+    """Return the values in the file of this request, and what its replays have in common.
+
+    Raises:
+        ValidationFailed: the file cannot be read as a list, or nothing in it can be verified.
+
+    """
+    with received_file(MAX_FILE_MB) as file:
+        same = {"sha256": sha256(file.content).hexdigest(), "country": country}
+        try:
+            found = values.of_file(BytesIO(file.content), country)
+        except InvalidValue as error:
+            raise ValidationFailed(str(error), errors=(FieldError(f"/{PART}", str(error)),)) from error
+    if not found.found:
+        raise ValidationFailed(NOTHING, errors=(FieldError(f"/{PART}", NOTHING),))
+    return found, same
+
+
+def create_list(found: Values, max_credits: int | None, same: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Create the list with its jobs and send these to the workers; return it, and whether it is a replay."""
+    current, price = caller(), services().settings.prices[Kind.VERIFICATION]
+    job_ids: list[str] = []
+    with admission.transaction() as session:
+        now = database_clock.now()
+        body = {**same, "max_credits": max_credits}
+        if (reference := begin(session, now=now, body=body)) is not None:
+            row = lists.get(session, current.workspace_id, reference)
+            return to_public(lists.describe(session, row)), True
+        row, job_ids = lists.create(
+            session,
+            found,
+            workspace_id=current.workspace_id,
+            account_id=current.account_id,
+            key_id=current.key_id,
+            price=price,
+            max_credits=max_credits,
+            now=now,
+        )
+        finish(session, row.id)
+        described = to_public(lists.describe(session, row))
+    services().publisher.publish(Kind.VERIFICATION, job_ids)  # otherwise the sweeper does
+    log.info("list to verify", verification=described["id"], jobs=len(job_ids))
+    return described, False
+
+
+def to_public(described: dict[str, Any]) -> dict[str, Any]:
+    """Return the representation of a list with its times as texts."""
+    return described | {name: rfc3339(described[name]) for name in ("created_at", "finished_at")}
+
+
+def with_unreadable(described: dict[str, Any], found: Values) -> dict[str, Any]:
+    """Return the representation of a new list with the first lines that were not readable."""
+    left_out = [each._asdict() for each in found.unreadable[:MAX_UNREADABLE]]
+    return described | {"left_out": left_out}
+
+
+def download(list_id: str) -> Response:
+    """Return the verdicts of a list as a CSV file, in the order of the list."""
+    with services().database.reading() as session:
+        row = lists.get(session, caller().workspace_id, list_id)
+        read = lists.rows(session, row)
+    return csv_download("verification", COLUMNS, _csv_rows(read), for_spreadsheet=True)
+
+
+def _csv_rows(read: list[ListRow]) -> Iterator[dict[str, str]]:
+    for row in read:
+        cells = (
+            *(row.value, row.status, ", ".join(row.reasons), row.country or "", row.line_type or ""),
+            *(str(row.credits), row.verified_at or "", row.job_id),
+        )
+        yield dict(zip(COLUMNS, cells, strict=True))

@@ -1,0 +1,146 @@
+"""The addresses and numbers that are verified, as people have them, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import IO, Any, Literal, NamedTuple
+
+from app.domain.errors import InvalidValue
+from app.domain.lists.cells.cells import emails_in, phones_in
+from app.domain.lists.cells.email_cells import read_email
+from app.domain.lists.files.csv_records import Row
+from app.domain.lists.files.tables import read_table
+from app.domain.lists.headers.column_mapping import Entity, map_columns
+from app.domain.normal.phones.phones import parse_phone
+
+MAX_VALUES = 10_000
+TOO_LONG = f"The list has more than {MAX_VALUES:,} values. Split it into several."
+NO_COLUMN = (
+    "No column with e-mail addresses or phone numbers was recognised. Name the columns email or phone in the "
+    "first row, or send one value a line."
+)
+_SAMPLE = 20
+
+
+class Value(NamedTuple):
+    """An address or a number in normal form."""
+
+    field: Literal["email", "phone"]
+    text: str
+
+    def request(self) -> dict[str, str]:
+        """Return the request of an item of a job."""
+        return {self.field: self.text}
+
+
+class Unreadable(NamedTuple):
+    """What is not verified: its line in a file or its place in a request, from 1, and why."""
+
+    line: int
+    detail: str
+
+
+@dataclass(slots=True)
+class Values:
+    """The distinct values, how many were duplicates, and what was not readable."""
+
+    found: dict[Value, None] = field(default_factory=dict)
+    duplicates: int = 0
+    unreadable: list[Unreadable] = field(default_factory=list)
+
+    def add(self, line: int, cell: str, country: str | None, *, only: str | None = None) -> None:
+        """Add what a cell has: addresses with an @, otherwise numbers."""
+        for each, text in _parts(cell, only):
+            try:
+                value = Value(each, _normal(each, text, country))
+            except InvalidValue as error:
+                self.unreadable.append(Unreadable(line, str(error)))
+                continue
+            self.duplicates += value in self.found
+            self.found[value] = None
+
+    @property
+    def emails(self) -> int:
+        """Return the number of addresses."""
+        return sum(value.field == "email" for value in self.found)
+
+
+def of_texts(texts: Iterable[str], country: str | None) -> Values:
+    """Return the values of a request."""
+    values = Values()
+    for number, text in enumerate(texts, 1):
+        values.add(number, text, country)
+    return values
+
+
+def of_file(file: IO[bytes], country: str | None) -> Values:
+    """Return the values of a CSV file or a workbook.
+
+    Raises:
+        InvalidValue: it cannot be read as a list, it has too many values, or no column is known.
+
+    """
+    table = read_table(file, lambda cells: map_columns(list(cells), Entity.CONTACTS).known_count)
+    try:
+        rows = list(islice(table.rows, MAX_VALUES + 1))
+    finally:
+        table.close()
+    if len(rows) > MAX_VALUES:
+        raise InvalidValue(TOO_LONG)
+    columns = _columns(table.header, rows)
+    if not columns:
+        raise InvalidValue(NO_COLUMN)
+    values = Values()
+    for row in rows:
+        if row.fault is not None:
+            values.unreadable.append(Unreadable(row.line, row.fault))
+            continue
+        for index, only in columns.items():
+            values.add(row.line, row.cells[index], country, only=only)
+    if len(values.found) > MAX_VALUES:
+        raise InvalidValue(TOO_LONG)
+    return values
+
+
+def _columns(header: Sequence[str], rows: Sequence[Row]) -> dict[int, str | None]:
+    """Return the columns of addresses and numbers; without a known header, the first one that has values."""
+    layout = map_columns(list(header), Entity.CONTACTS)
+    named: dict[int, str | None] = dict.fromkeys((slot.index for slot in layout.emails), "email")
+    named |= dict.fromkeys((slot.index for slot in layout.phones), "phone")
+    if named:
+        return named
+    sample = [row.cells for row in rows[:_SAMPLE] if row.fault is None]
+    counts = [sum(_is_value(cells[index]) for cells in sample) for index in range(len(header))]
+    most = max(counts, default=0)
+    return {counts.index(most): None} if most else {}
+
+
+def _is_value(cell: str) -> bool:
+    values = Values()
+    values.add(1, cell, None)
+    return bool(values.found)
+
+
+def _parts(cell: str, only: str | None) -> Iterator[tuple[Literal["email", "phone"], str]]:
+    if only == "email" or (only is None and "@" in cell):
+        yield from (("email", text) for text in emails_in(cell))
+    else:
+        yield from (("phone", text) for text in phones_in(cell))
+
+
+def _normal(field: str, text: str, country: str | None) -> str:
+    return read_email(text) if field == "email" else parse_phone(text, country).e164
+
+
+def chunks(values: Values, size: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield the requests of the items of jobs; the addresses of a domain are in the same job if they fit.
+
+    So one job learns of a domain that accepts all mail. `position` is the place of a value in the list.
+    """
+    placed = [(value, position) for position, value in enumerate(values.found)]
+    placed.sort(key=lambda each: (each[0].field, each[0].text.rpartition("@")[2], each[1]))
+    for start in range(0, len(placed), size):
+        part = placed[start : start + size]
+        yield [{**value.request(), "position": position} for value, position in part]
