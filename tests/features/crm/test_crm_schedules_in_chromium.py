@@ -72,7 +72,7 @@ def test_an_admin_keeps_a_list_fresh_and_reads_the_receipts(browser: PageBrowser
 
         page.get_by_role("button", name="Run now").click()
         expect(page.get_by_text("The budget of this month is spent.").first).to_be_visible()
-        expect(page.get_by_text("finished", exact=True)).to_be_visible()
+        expect(page.get_by_text("Finished", exact=True)).to_be_visible()
         _look(page, "stopped")
         page.get_by_role("table", name="Last runs").get_by_role("link").click()
         expect(page.get_by_text("left for the next run").first).to_be_visible()

@@ -176,11 +176,11 @@ def test_the_last_runs_and_their_receipts_are_shown_in_pages(
     mistaken = admin.open(f"{own}/runs/{run_id}?first=one")
 
     assert f"{own}/runs/{run_id}" in schedule.text
-    assert "an address bounced" in first.text
-    assert "has moved" in first.text
+    assert "An address bounced" in first.text
+    assert "Has moved" in first.text
     assert f"{own}/runs/{run_id}?first=1" in first.text
     assert "The credits ran out before this person." in second.text
-    assert "compared only" in last.text
+    assert "Compared only" in last.text
     assert mistaken.status_code == 422
 
 
