@@ -6,7 +6,8 @@ import { loadPageRules, rulesFor } from "./page_rules.js";
 
 /** One person, as the page shows them; what the page does not show is missing.
  *  `linkedin_url` is a profile, `member_url` a lead of Sales Navigator or a candidate of Recruiter.
- *  @typedef {{full_name?: string, title?: string, company_name?: string, linkedin_url?: string, member_url?: string,
+ *  `contact_id` is that of a stored person, which no page shows.
+ *  @typedef {{contact_id?: string, full_name?: string, title?: string, company_name?: string, linkedin_url?: string, member_url?: string,
  *    email?: string, phone?: string, location?: string}} PersonOnPage */
 /** `kind` is `list` for a page of several people, `person` for a page about one (a mail, a CRM record), else `none`.
  *  `rule` is the name of the rule that read it, `left_out` how many visible people exceeded the limit of 200.

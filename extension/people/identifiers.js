@@ -14,6 +14,7 @@ const CREDENTIAL = /^(?:\p{Lu}[\p{Lu}.&-]{1,5}|Ph\.?D\.?|[MB]Sc)$/u;
 /** Return the identifiers of a person, or null if they are not enough. Titles and places are never among them.
  *  @param {PersonOnPage} person @returns {Subject|null} */
 export function subjectOf({ full_name = "", company_name = "", ...person }) {
+  if (person.contact_id) return { contact_id: person.contact_id };
   const name = isWholeName(full_name) && full_name;
   const profile = profileOf(person.linkedin_url) ?? profileOf(person.member_url);
   const atCompany = name && company_name.length <= MAX_TEXT && company_name;
@@ -25,8 +26,15 @@ export function subjectOf({ full_name = "", company_name = "", ...person }) {
 }
 
 /** Return what tells the person from others in the list. @param {Subject} subject */
-export function keyOf({ linkedin_url: url, email, phone, full_name: name = "", company_name: company = "" }) {
-  return url ?? email ?? phone ?? `${name}\n${company}`.toLowerCase();
+export function keyOf({
+  contact_id: id,
+  linkedin_url: url,
+  email,
+  phone,
+  full_name: name = "",
+  company_name: company = "",
+}) {
+  return id ?? url ?? email ?? phone ?? `${name}\n${company}`.toLowerCase();
 }
 
 /** Return whether a name has a surname that is not hidden, as that of `Ada L.` is: it is never guessed. @param {string} text */
