@@ -9,7 +9,7 @@
 
 /**
  * Identifies a person: one of the first four fields, or a name with a company.
- * @typedef {{contact_id?: string, linkedin_url?: string, email?: string, phone?: string, full_name?: string,
+ * @typedef {{contact_id?: string, linkedin_url?: string, member_url?: string, email?: string, phone?: string, full_name?: string,
  *   first_name?: string, last_name?: string, company_domain?: string, company_name?: string}} Subject
  */
 /** @typedef {{balance: number, reserved: number}} Credits */

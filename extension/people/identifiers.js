@@ -16,10 +16,12 @@ const CREDENTIAL = /^(?:\p{Lu}[\p{Lu}.&-]{1,5}|Ph\.?D\.?|[MB]Sc)$/u;
 export function subjectOf({ full_name = "", company_name = "", ...person }) {
   if (person.contact_id) return { contact_id: person.contact_id };
   const name = isWholeName(full_name) && full_name;
-  const profile = profileOf(person.linkedin_url) ?? profileOf(person.member_url);
+  const [chosen, member] = [profileOf(person.linkedin_url), profileOf(person.member_url)];
+  const profile = chosen ?? member;
+  const further = chosen !== null && member !== null && member !== chosen && { member_url: member };
   const atCompany = name && company_name.length <= MAX_TEXT && company_name;
   const exact = profile
-    ? { linkedin_url: profile }
+    ? { linkedin_url: profile, ...further }
     : (!atCompany && (of("email", normalizeEmail(person.email ?? "")) ?? of("phone", phoneOf(person.phone)))) || {};
   const subject = { ...exact, ...of("full_name", name), ...of("company_name", atCompany) };
   return profile || atCompany || Object.keys(exact).length > 0 ? subject : null;
