@@ -176,12 +176,13 @@ def test_who_is_refused_by_the_crm_says_why(user: BrowserUser, crm: FakeTwenty) 
     popup = user.open_popup_on(serve_people(user, people))
     expect(row(popup, people[1])).to_contain_text("Revealed")
     pick(popup, people)
-    crm.fail(403, {"statusCode": 403, "messages": ["no"]}, method="POST", path="/rest/people")
+    in_trash = {"emails": {"primaryEmail": people[0].email}, "deletedAt": "2026-11-01T00:00:00.000Z"}
+    crm.people["00000000-0000-4000-8000-000000000001"] = in_trash
 
     push_picked(popup, "Push 2 people to Twenty")
 
-    expect(actions(popup)).to_contain_text("Twenty: ")
-    expect(actions(popup).get_by_role("link", name="Receipt")).to_be_visible()
+    expect(actions(popup)).to_contain_text("Twenty: 1 created, 1 refused.")
+    expect(popup.locator(".people-on-page li .error")).to_have_text(re.compile("in the CRM's trash"))
 
 
 def test_who_may_not_push_or_has_no_crm_sees_no_button(user: BrowserUser, crm: FakeTwenty) -> None:
