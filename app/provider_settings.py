@@ -35,7 +35,7 @@ DEFAULT_ORDER = {
     ),
     "person": ("website", "hunter", "prospeo", "pdl", "apollo", "dropcontact", "rocketreach"),
     "company": ("hunter", "prospeo", "pdl", "apollo", "rocketreach"),
-    "people": ("rocketreach", "hunter", "prospeo", "pdl", "apollo"),
+    "people": ("rocketreach", "hunter", "prospeo", "pdl", "apollo", "leadmagic"),
     "verification": ("mx", "reacher"),
 }
 """The default order of providers per field: free and fast ones before expensive and slow ones.

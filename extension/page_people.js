@@ -6,7 +6,8 @@ import { loadPageRules, rulesFor } from "./page_rules.js";
 
 /** One person, as the page shows them; what the page does not show is missing.
  *  `linkedin_url` is a profile, `member_url` a lead of Sales Navigator or a candidate of Recruiter.
- *  @typedef {{full_name?: string, title?: string, company_name?: string, linkedin_url?: string, member_url?: string,
+ *  `contact_id` is that of a stored person, which no page shows.
+ *  @typedef {{contact_id?: string, full_name?: string, title?: string, company_name?: string, linkedin_url?: string, member_url?: string,
  *    email?: string, phone?: string, location?: string}} PersonOnPage */
 /** `kind` is `list` for a page of several people, `person` for a page about one (a mail, a CRM record), else `none`.
  *  `rule` is the name of the rule that read it, `left_out` how many visible people exceeded the limit of 200.
@@ -58,10 +59,15 @@ function checked({ kind, rule, people, left_out, address }, url) {
   return isSamePage && persons.length > 0 ? { kind, rule, people: persons, left_out } : none();
 }
 
+/** @param {string} link of a profile, or of a lead or candidate @returns {{member_url?: string, linkedin_url?: string}} */
+function urlOf(link) {
+  return MEMBER_URL.test(link) ? { member_url: link } : { linkedin_url: normalizeProfileUrl(link) ?? undefined };
+}
+
 /** Return the person with normal forms; null if nothing identifies them. @param {Reading} reading @returns {PersonOnPage|null} */
-function personOf({ full_name, title, company_name, location, phone, email = "", link = "" }) {
+function personOf({ full_name, title, company_name, location, phone, email = "", link = "", other_link = "" }) {
   const texts = { full_name, title, company_name, location, phone };
-  const urls = MEMBER_URL.test(link) ? { member_url: link } : { linkedin_url: normalizeProfileUrl(link) ?? undefined };
+  const urls = { ...urlOf(other_link), ...urlOf(link) };
   const values = Object.entries({ ...texts, ...urls, email: normalizeEmail(email) ?? undefined });
   const person = Object.fromEntries(values.filter(([, value]) => value !== undefined && value.length <= LONGEST));
   return person.full_name || person.email || person.linkedin_url || person.member_url ? person : null;

@@ -9,9 +9,10 @@
 /** @typedef {Record<WordList, string[]>} Words */
 /** @typedef {{version: number, off: string[], apps: string[], sites: SiteRule[], generic: Rule[], words: Words}} PageRules */
 /** @typedef {{people: number, elements: number, milliseconds: number, text: number}} Limits */
-/** What is read of a person; `link` is a profile, a lead or a candidate, `isMore` is one who is only counted.
+/** What is read of a person; `link` is a profile, a lead or a candidate, and `other_link` certainly the same person's of the
+ *  other kind. `isMore` is one who is only counted.
  *  @typedef {{full_name?: string, title?: string, company_name?: string, location?: string, email?: string, phone?: string,
- *    link?: string, isMore?: boolean}} Reading */
+ *    link?: string, other_link?: string, isMore?: boolean}} Reading */
 /** The part of the page in which something can be seen, in pixels of the viewport.
  *  @typedef {{left: number, top: number, right: number, bottom: number}} Box */
 
@@ -152,6 +153,10 @@ export function readInPage(rules, words, limits) {
     for (const reading of readings) {
       const keys = keysOf(reading);
       const same = keys.map((key) => byKey.get(key)).find((other) => other && isSame(other, reading));
+      if (same && (same.other_link ?? reading.other_link) !== (reading.other_link ?? same.other_link)) {
+        delete same.other_link;
+        delete reading.other_link;
+      }
       if (same) Object.assign(same, { ...reading, ...same });
       else if (people.length < limits.people && !reading.isMore) people.push(reading);
       else left_out += 1;
@@ -179,7 +184,7 @@ export function readInPage(rules, words, limits) {
   /** @param {Element} root @param {Rule} rule */
   function readItems(root, rule) {
     const items = rule.item ? itemsIn(root, rule) : [root];
-    const people = readingsOf(items, (item) => personIn(item, rule));
+    const people = withoutShared(readingsOf(items, (item) => personIn(item, rule)));
     const isList = rule.item && rule.kind === "list";
     return people.length === 0 && isList ? readProfileLinks(root, rule) : people;
   }
@@ -223,10 +228,65 @@ export function readInPage(rules, words, limits) {
       phone: valueOf(item, fields.phone, phoneIn),
       link: valueOf(item, fields.link, linkIn),
     });
+    Object.assign(person, compact({ other_link: otherLink(item, fields.other_link, person) }));
     const missing = lines.filter((label) => !(label in person));
     if (missing.length === 0) return person;
     const rest = linesAfterName(item, person).filter((line) => !Object.values(person).includes(line));
     return { ...person, ...compact(Object.fromEntries(missing.map((label, index) => [label, rest[index]]))) };
+  }
+
+  /** Return the person's link of the other kind: beside that of a lead, the profile, and the other way round. Rows show links
+   *  of others as well, such as shared connections, so it counts only if there is one of each kind, and the profile names
+   *  the person. @param {Element} item @param {string[]|undefined} sources @param {Reading} person */
+  function otherLink(item, sources, { full_name, link }) {
+    if (!sources || !full_name || !link) return undefined;
+    const anchors = find(item, "a[href]").slice(0, 200).filter(isVisible);
+    const targetOf = (/** @type {Element} */ anchor) => linkIn(attributeOf(anchor, "href"));
+    const found = [link, ...anchors.map(targetOf), sources.includes("page") ? linkIn(location.href) : undefined];
+    /** @type {Map<string, string>} */
+    const targets = new Map(); // by what comes before the search that led to a lead: /sales/lead/<id>,NAME_SEARCH,<token>
+    for (const target of found) if (target) targets.set(target.split(",")[0], target);
+    targets.delete(link.split(",")[0]);
+    const [other, ...more] = targets.values();
+    const profile = [link, other].find((target) => target && isProfile(target));
+    if (!other || more.length > 0 || isProfile(other) === isProfile(link)) return undefined;
+    const names = anchors.filter((anchor) => targetOf(anchor) === profile).map(labelOf);
+    return names.some((label) => isOf(label, profile ?? "", full_name)) ? other : undefined;
+  }
+
+  /** @param {string} link */
+  function isProfile(link) {
+    return PROFILE.test(new URL(link).pathname);
+  }
+
+  /** @param {Element} anchor */
+  function labelOf(anchor) {
+    return ["aria-label", "title"]
+      .map((name) => anchor.getAttribute(name) ?? "")
+      .concat(textOf(anchor))
+      .join("\n");
+  }
+
+  /** Return whether the link to a profile is of the person: its text has the name, or is nothing but LinkedIn's, and its
+   *  address has the name.
+   *  @param {string} label @param {string} profile @param {string} name */
+  function isOf(label, profile, name) {
+    if (label.toLowerCase().includes(name.toLowerCase())) return true;
+    const plain = (/** @type {string} */ text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+    const slug = plain(decodeURIComponent(profile)).split("/in/")[1] ?? "";
+    const words = plain(name)
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter(Boolean);
+    const isGeneric = label.length <= 60 && /^\s*$|linkedin/i.test(label);
+    return isGeneric && words.length > 1 && words.every((word) => slug.split("-").includes(word));
+  }
+
+  /** Drop a second link that several people have, because it is nobody's. @param {Reading[]} people */
+  function withoutShared(people) {
+    const links = people.flatMap(({ link, other_link: other }) => [link, other]);
+    for (const person of people)
+      if (links.filter((link) => link === person.other_link).length > 1) delete person.other_link;
+    return people;
   }
 
   /** Return the first value that one of the sources has: `selector`, `selector @attribute`, `.` for the element itself, or

@@ -3,19 +3,23 @@
 import { disk, loadSession, memory } from "./storage.js";
 
 /** @typedef {import("./client/api.js").JobResponse} JobResponse */
+/** @typedef {import("./client/api.js").CrmPush} CrmPush */
 /** @typedef {import("./client/api.js").Problem} Problem */
 /** @typedef {import("./client/api.js").Subject} Subject */
-/** The client's method that sends the request. @typedef {"revealEmail"|"revealPhone"|"enrichmentRequest"} Method */
-/** The person the request is about: the subject to look up and the name to show. `subject` is null for a list of people.
- *  @typedef {{subject: Subject|null, label: string}} RequestPerson */
+/** The client's method that sends the request.
+ *  @typedef {"revealEmail"|"revealPhone"|"enrichmentRequest"|"peopleSearch"|"pushToCrm"} Method */
+/** The person the request is about: the subject to look up and the name to show. `subject` is null for a list of people,
+ *  whose subjects `people` has if the body does not name them. `vendor` is the CRM of a push.
+ *  @typedef {{subject: Subject|null, label: string, people?: Subject[], vendor?: string}} RequestPerson */
 /**
  * `name` identifies the kind of request and the person, so that the same request is found again. `state` is `sending`
- * until the service has accepted it, then `open`, and finally `done` (with `response`) or `refused` (with `problem`).
+ * until the service has accepted it, then `open`, and finally `done` (with `response`, or with `push` if it is a push to a
+ * CRM) or `refused` (with `problem`).
  * While it is not final, `problem` is the last failure, and the next attempt or poll is at `retryAt`. Times are in milliseconds
  * since 1970. `isSeen` marks the finished request of a list that a view has shown and keeps.
  * @typedef {{key: string, name: string, method: Method, body: any, person: RequestPerson, owner: string,
  *   createdAt: number, state: "sending"|"open"|"done"|"refused", jobId: string|null, response: JobResponse|null,
- *   problem: Problem|null, retryAt: number, failures: number, isSeen?: boolean}} StoredRequest
+ *   push?: CrmPush, problem: Problem|null, retryAt: number, failures: number, isSeen?: boolean}} StoredRequest
  */
 
 const PREFIX = "request:";
@@ -112,7 +116,7 @@ export async function reloadRequest(request) {
 /** Show on the icon how many results have not been shown. */
 export async function updateBadge() {
   const finished = (await listRequests()).filter((request) => isFinished(request) && !request.isSeen);
-  const isGood = finished.every((request) => request.state === "done" && request.response?.job.outcome !== null);
+  const isGood = finished.every(({ state, response }) => state === "done" && response?.job.outcome !== null);
   await chrome.action.setBadgeBackgroundColor({ color: isGood ? "#166534" : "#9f1239" });
   await chrome.action.setBadgeTextColor({ color: "#ffffff" });
   await chrome.action.setBadgeText({ text: finished.length > 0 ? String(finished.length) : "" });

@@ -6,6 +6,7 @@
 // stored request; locks ensure that only one of them sends it.
 
 import { ApiError, Client, POLL_MILLISECONDS } from "./client/api.js";
+import { progressOf } from "./request_progress.js";
 import {
   deleteRequest,
   findRequest,
@@ -108,26 +109,21 @@ async function sendOrPoll(request, wait) {
   const client = new Client(session.origin, session.token);
   const pollAt = Date.now() + POLL_MILLISECONDS;
   try {
-    const response = request.jobId
-      ? await client.job(request.jobId, { wait })
-      : await client[request.method](request.body, { key: request.key, wait });
-    if (!response?.job || !response.credits) throw new ApiError({ code: NOT_THIS_SERVICE, status: 200 });
-    const { balance } = response.credits;
-    await updateSession(session, { credits: { ...session.credits, balance } });
-    const state = response.job.finished_at === null ? "open" : "done";
-    await updateRequest({
-      ...request,
-      state,
-      jobId: response.job.id,
-      response,
-      problem: null,
-      failures: 0,
-      retryAt: pollAt,
-    });
+    const progress = progressOf(request, await answerOf(client, request, wait));
+    if (progress === null) throw new ApiError({ code: NOT_THIS_SERVICE, status: 200 });
+    const { balance, pause, ...change } = progress;
+    if (balance !== null) await updateSession(session, { credits: { ...session.credits, balance } });
+    await updateRequest({ ...request, ...change, problem: null, failures: 0, retryAt: pollAt + pause });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     await handleError(request, error, session);
   }
+}
+
+/** Send the request, or ask how far it is. @param {Client} client @param {StoredRequest} request @param {number} wait */
+function answerOf(client, { method, body, key, jobId }, wait) {
+  if (jobId === null) return client[method](body, { key, wait });
+  return method === "pushToCrm" ? client.crmPush(jobId) : client.job(jobId, { wait });
 }
 
 /** Schedule a retry after a temporary error, or store the final refusal.

@@ -157,6 +157,10 @@ class SessionResponseSchema(ResponseSchema):
             "description": "The Ed25519 public key that signs the page rules, in base64. Pin it at sign-in.",
         },
     )
+    people_search = fields.Boolean(
+        required=True,
+        metadata={"example": True, "description": "Whether a provider can search for people of a company."},
+    )
     providers = fields.List(fields.Nested(ProviderSchema), required=True)
     server = fields.Nested(ServerSchema, required=True)
 
@@ -209,6 +213,7 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
         "purposes": {"required": settings.purpose_rule.is_set, "allowed": list(settings.purposes)},
         "hash_lookup": _hash_lookup(settings),
         "page_rules_key": None,
+        "people_search": False,
         "providers": [{"name": name, "healthy": health.get(name, True)} for name in _providers(settings)],
         "server": {"version": current_app.version, "api_version": API_VERSION},  # type: ignore[attr-defined]
     }

@@ -58,7 +58,7 @@ class WebPart:
     event_texts: Mapping[EventType, DescribeEvent] = field(default_factory=dict)
     gauges: Callable[[Session, datetime], Iterable[Metric]] = lambda *_: ()
     hash_lookup: Callable[[Settings], Mapping[str, str]] = lambda _: {}
-    session: Callable[[Settings], Mapping[str, str]] = lambda _: {}
+    session: Callable[[Settings], Mapping[str, object]] = lambda _: {}
     workspace: Callable[[Session, str], Mapping[str, str]] = lambda *_: {}
     sign_in_option: Callable[[Settings], SignInOption | None] = lambda _: None
     owns_domain: Callable[[Session, str, str], bool | None] = lambda *_: None

@@ -9,7 +9,7 @@
 
 /**
  * Identifies a person: one of the first four fields, or a name with a company.
- * @typedef {{contact_id?: string, linkedin_url?: string, email?: string, phone?: string, full_name?: string,
+ * @typedef {{contact_id?: string, linkedin_url?: string, member_url?: string, email?: string, phone?: string, full_name?: string,
  *   first_name?: string, last_name?: string, company_domain?: string, company_name?: string}} Subject
  */
 /** @typedef {{balance: number, reserved: number}} Credits */
@@ -18,7 +18,7 @@
  *   workspace: {id: string, name: string, dial_link?: string}, auth: {kind: string, scopes: string[], expires_at: string|null},
  *   credits: Credits, prices: Record<string, number>, purposes?: {required: boolean, allowed: string[]},
  *   hash_lookup: {algorithm: string, prefix_length: number, filter_key?: string|null, filter_oprf_key?: string|null},
- *   page_rules_key?: string|null,
+ *   page_rules_key?: string|null, people_search?: boolean,
  *   providers: {name: string, healthy: boolean}[], server: {version: string, api_version: string}}} Session
  */
 /** @typedef {{password: boolean, company: {name: string, path: string, extension_ids: string[]}|null}} SignInOptions */
@@ -95,10 +95,11 @@
 /** @typedef {{id: string, name: string, count: number, updated_at: string}} ContactList */
 /** @typedef {{id: string, vendor: string, status: "authorizing"|"checking"|"connected"|"reconnect", error: string|null}} CrmConnection */
 /**
- * A push with a receipt for each contact; `outcome` is null while the contact waits.
- * @typedef {{push: {id: string, status: "waiting"|"running"|"finished"},
- *   items: {contact_id: string, outcome: string|null, error: string|null, actions: Record<string, string>}[]}} CrmPush
+ * The receipt of a contact of a push; `outcome` is null while the contact waits.
+ * @typedef {{contact_id: string, outcome: string|null, error: string|null, error_message?: string|null,
+ *   actions: Record<string, string>}} PushItem
  */
+/** @typedef {{push: {id: string, vendor: string, status: "waiting"|"running"|"finished"}, items: PushItem[]}} CrmPush */
 /**
  * A problem object (RFC 9457) with the extension members of this service.
  * @typedef {{code: string, status: number, title?: string, detail?: string, retryable?: boolean, retry_after?: number,
@@ -211,6 +212,14 @@ export class Client {
     return this.#send("POST", "/api/feedback", body, options);
   }
 
+  /** Find people of a company: the stored ones are in the response, and cost nothing; others are found by a job.
+   *  @param {{company_domain?: string, company_name?: string, titles?: string[], limit?: number, page?: number,
+   *    max_credits?: number, purpose?: string}} body
+   *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
+  peopleSearch(body, options) {
+    return this.#send("POST", "/api/people-searches", body, options);
+  }
+
   /** Save a profile for the workspace; free. @param {{profile: object, list?: string|null, tags?: string[], note?: string|null}} body
    *  @param {RequestOptions} [options] @returns {Promise<{saved_profile: SavedProfile, created: boolean}>} */
   linkedinSave(body, options) {
@@ -299,9 +308,9 @@ export class Client {
     return this.#send("POST", "/api/crm/pushes", body, options);
   }
 
-  /** Get a push with its receipts. @param {string} id @param {RequestOptions} [options] @returns {Promise<CrmPush>} */
+  /** Get a push with up to 500 receipts. @param {string} id @param {RequestOptions} [options] @returns {Promise<CrmPush>} */
   crmPush(id, options) {
-    return this.#send("GET", `/api/crm/pushes/${encodeURIComponent(id)}`, undefined, options);
+    return this.#send("GET", `/api/crm/pushes/${encodeURIComponent(id)}?limit=500`, undefined, options);
   }
 
   /** Poll until the job has finished. @param {JobResponse} response @param {AbortSignal} [signal] @returns {Promise<JobResponse>} */

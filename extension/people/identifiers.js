@@ -14,19 +14,29 @@ const CREDENTIAL = /^(?:\p{Lu}[\p{Lu}.&-]{1,5}|Ph\.?D\.?|[MB]Sc)$/u;
 /** Return the identifiers of a person, or null if they are not enough. Titles and places are never among them.
  *  @param {PersonOnPage} person @returns {Subject|null} */
 export function subjectOf({ full_name = "", company_name = "", ...person }) {
+  if (person.contact_id) return { contact_id: person.contact_id };
   const name = isWholeName(full_name) && full_name;
-  const profile = profileOf(person.linkedin_url) ?? profileOf(person.member_url);
+  const [chosen, member] = [profileOf(person.linkedin_url), profileOf(person.member_url)];
+  const profile = chosen ?? member;
+  const further = chosen !== null && member !== null && member !== chosen && { member_url: member };
   const atCompany = name && company_name.length <= MAX_TEXT && company_name;
   const exact = profile
-    ? { linkedin_url: profile }
+    ? { linkedin_url: profile, ...further }
     : (!atCompany && (of("email", normalizeEmail(person.email ?? "")) ?? of("phone", phoneOf(person.phone)))) || {};
   const subject = { ...exact, ...of("full_name", name), ...of("company_name", atCompany) };
   return profile || atCompany || Object.keys(exact).length > 0 ? subject : null;
 }
 
 /** Return what tells the person from others in the list. @param {Subject} subject */
-export function keyOf({ linkedin_url: url, email, phone, full_name: name = "", company_name: company = "" }) {
-  return url ?? email ?? phone ?? `${name}\n${company}`.toLowerCase();
+export function keyOf({
+  contact_id: id,
+  linkedin_url: url,
+  email,
+  phone,
+  full_name: name = "",
+  company_name: company = "",
+}) {
+  return id ?? url ?? email ?? phone ?? `${name}\n${company}`.toLowerCase();
 }
 
 /** Return whether a name has a surname that is not hidden, as that of `Ada L.` is: it is never guessed. @param {string} text */

@@ -9,9 +9,11 @@ import { keyOf, subjectOf } from "./identifiers.js";
 /** @typedef {"email"|"phone"} Field */
 /**
  * A person of the list. `subject` is null if not enough is known; `lookup` is null until the person is looked up; `item`
- * is the result of a request, and `isRequested` whether one is in progress.
+ * is the result of a request, and `isRequested` whether one is in progress. `push` is what became of a push to a CRM.
  * @typedef {{key: string, person: PersonOnPage, subject: Subject|null, lookup: LookupResult|null,
- *   item: EnrichedItem|null, isRequested: boolean, isPicked: boolean}} ListedPerson */
+ *   item: EnrichedItem|null, isRequested: boolean, isPicked: boolean, push: Push|null}} ListedPerson */
+/** `outcome` is null while the CRM has not answered, `error` says why it did not take the person.
+ *  @typedef {{vendor: string, outcome: string|null, error: string|null}} Push */
 /** What a request buys: `skip` says who is left out because the workspace has the person itself.
  *  @typedef {{fields: Field[], skip: "in_source"|"has_field"|"none"}} Choice */
 /** @typedef {"unidentified"|"waiting"|"suppressed"|"excluded"|"requested"|"owned"|"own_record"|"known"|"unknown"} State */
@@ -23,7 +25,7 @@ export function listPeople(people) {
   people.forEach((person, index) => {
     const subject = subjectOf(person);
     const key = subject ? keyOf(subject) : `${index}`;
-    const plain = { lookup: null, item: null, isRequested: false, isPicked: false };
+    const plain = { lookup: null, item: null, isRequested: false, isPicked: false, push: null };
     if (!listed.has(key)) listed.set(key, { key, person, subject, ...plain });
   });
   return [...listed.values()];
@@ -52,6 +54,12 @@ export function valuesOf({ lookup, item }, field) {
 /** @param {ListedPerson} listed */
 export const isPickable = (listed) =>
   !["unidentified", "requested", "suppressed", "excluded"].includes(stateOf(listed));
+
+/** Return whether the person can be pushed to a CRM: the workspace owns a value, or has saved the person. @param {ListedPerson} listed */
+export function isPushable(listed) {
+  const isSaved = Boolean(listed.lookup?.saved && listed.lookup.contact);
+  return listed.subject !== null && isPickable(listed) && (stateOf(listed) === "owned" || isSaved);
+}
 
 /** Return the requested fields that may cost something. @param {ListedPerson} listed @param {Choice} choice @returns {Field[]} */
 export function fieldsToBuy(listed, { fields, skip }) {

@@ -8,7 +8,8 @@ import { keyOf } from "./identifiers.js";
 
 /** Return what the list shows of the people of a request, for a list without a page. @param {StoredRequest} request
  *  @returns {import("../page_people.js").PersonOnPage[]} */
-export const peopleOf = (request) => request.body.items.map((/** @type {any} */ { subject }) => subject);
+export const peopleOf = ({ person, body }) =>
+  person.people ?? (body.items ?? []).map((/** @type {any} */ { subject }) => subject);
 
 /** Call back with each request about people of the list, and again when it changes, until the signal is aborted.
  *  @param {PeopleList} list @param {(request: StoredRequest) => void} callback @param {AbortSignal} signal */
@@ -25,8 +26,9 @@ function concerns(request, list) {
   return request.person.subject === null && peopleOf(request).some((subject) => list.byKey.has(keyOf(subject)));
 }
 
-/** Show in the list what a request has found so far. @param {PeopleList} list @param {StoredRequest} request */
+/** Show in the list what a request has done so far. @param {PeopleList} list @param {StoredRequest} request */
 export function applyRequest(list, request) {
+  if (request.method === "pushToCrm") return applyPush(list, request);
   const items = request.response?.result?.items ?? [];
   const changed = peopleOf(request).flatMap((subject, index) => {
     const listed = list.byKey.get(keyOf(subject));
@@ -47,10 +49,25 @@ function applyItem(listed, item, isFinal) {
   return isRequested !== listed.isRequested || before?.outcome !== listed.item?.outcome;
 }
 
+/** @param {PeopleList} list @param {StoredRequest} request */
+function applyPush(list, request) {
+  const { vendor = "" } = request.person;
+  const receipts = new Map((request.push?.items ?? []).map((item) => [item.contact_id, item]));
+  const changed = peopleOf(request).flatMap((subject, index) => {
+    const listed = list.byKey.get(keyOf(subject));
+    if (!listed) return [];
+    const { outcome = null, error_message: error = null } = receipts.get(request.body.contact_ids[index]) ?? {};
+    listed.push = request.state === "refused" ? null : { vendor, outcome, error };
+    return [listed];
+  });
+  list.changed(changed);
+}
+
 /** Forget the results of a request, so that the people are looked up again. @param {PeopleList} list @param {StoredRequest} request */
 export function forgetRequest(list, request) {
+  const results = request.method === "pushToCrm" ? { push: null } : { item: null, lookup: null, isRequested: false };
   for (const subject of peopleOf(request)) {
     const listed = list.byKey.get(keyOf(subject));
-    if (listed) Object.assign(listed, { item: null, lookup: null, isRequested: false });
+    if (listed) Object.assign(listed, results);
   }
 }

@@ -32,8 +32,12 @@ export async function showCrmCard(app, place, contactId) {
   );
 }
 
-/** @param {import("../types.js").App} app @returns {Promise<CrmConnection[]>} */
-async function usableConnections(app) {
+/** Return the name of a CRM. @param {string} vendor */
+export const crmName = (vendor) => t(`crm_${vendor}`) || vendor; // a newer server may have another CRM
+
+/** Return the connections to which the account may push. @param {import("../types.js").App} app @returns {Promise<CrmConnection[]>} */
+export async function usableConnections(app) {
+  if (!app.session.auth.scopes.includes("save")) return [];
   try {
     const { connections } = await app.client.crmConnections({ signal: app.signal });
     return connections.filter(({ status }) => status === "connected" || status === "checking");
@@ -45,8 +49,7 @@ async function usableConnections(app) {
 
 /** @param {import("../types.js").App} app @param {CrmConnection} connection @param {string} contactId */
 function pushButton(app, connection, contactId) {
-  const { vendor } = connection;
-  const name = t(`crm_${vendor}`) || vendor; // a newer server may have another CRM
+  const name = crmName(connection.vendor);
   const result = h("div", { class: "result" });
   let key = crypto.randomUUID(); // a retry of a click whose response was lost makes no second push
   const push = button(t("crm_push", name), send);

@@ -67,7 +67,8 @@ export async function enrichmentCard(app, person) {
     const item = response?.result?.items[0];
     if (item?.contact) return person.openContact(item.contact.id);
     if (item?.outcome === "suppressed") return person.onSuppressed();
-    if (item?.excluded) return content.replaceChildren(...excludedNotice(item.excluded), receipt(response, []));
+    if (response && item?.excluded)
+      return content.replaceChildren(...excludedNotice(item.excluded), receipt(response, []));
     const problem = item?.error ?? stored.problem;
     if (problem?.code === "insufficient_credits") return offer();
     if (problem?.code === "purpose_required") {

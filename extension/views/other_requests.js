@@ -5,6 +5,7 @@ import { isFinished, listRequests, onRequestChange } from "../request_store.js";
 import { t, valueText } from "../texts.js";
 import { h, listRow } from "./components.js";
 import { peopleView } from "./people.js";
+import { searchView } from "./people_search.js";
 import { personView } from "./person.js";
 
 /** @param {import("../types.js").App} app @returns {HTMLElement} empty if there are none */
@@ -40,11 +41,13 @@ export function otherRequests(app) {
 /** @param {import("../request_store.js").StoredRequest} request */
 function viewOf(request) {
   const { subject } = request.person;
+  if (request.method === "peopleSearch") return searchView(request.name);
   return subject ? personView(subject) : peopleView({ people: peopleOf(request), left_out: 0 });
 }
 
 /** @param {import("../request_store.js").StoredRequest} request */
 function stateText(request) {
   if (!isFinished(request)) return t("state_open");
+  if (request.push) return t("state_pushed");
   return valueText("state", request.response?.job.outcome ?? request.response?.job.status ?? "failed");
 }

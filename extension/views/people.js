@@ -15,8 +15,10 @@ import { personRow } from "./person_row.js";
 
 /** Return the view of a list. `below` is shown below the list.
  *  @param {{people: import("../page_people.js").PersonOnPage[], left_out: number}} page
- *  @param {{canReadAgain?: boolean, below?: (app: App) => Node|null}} [options] @returns {import("../types.js").View} */
-export function peopleView(page, { canReadAgain, below } = {}) {
+ *  `title` is the heading of a list that is not of a page.
+ *  @param {{canReadAgain?: boolean, title?: string, below?: (app: App) => Node|null}} [options]
+ *  @returns {import("../types.js").View} */
+export function peopleView(page, { canReadAgain, title, below } = {}) {
   const list = new PeopleList(listPeople(page.people)); // kept while another view is shown above this one
   return async (app) => {
     if (list.people.length === 0) return emptyState(t("people_none"), t("people_none_text"), "people");
@@ -31,11 +33,11 @@ export function peopleView(page, { canReadAgain, below } = {}) {
     return h(
       "section",
       { class: "people-on-page" },
-      heading(list.people.length, canReadAgain && app.restart),
+      title ? h("h2", {}, title) : heading(list.people.length, canReadAgain && app.restart),
       h(
         "p",
         { class: "hint" },
-        [t("people_hint"), page.left_out > 0 && plural("left_out", page.left_out)].filter(Boolean).join(" "),
+        [!title && t("people_hint"), page.left_out > 0 && plural("left_out", page.left_out)].filter(Boolean).join(" "),
       ),
       failure,
       picking,

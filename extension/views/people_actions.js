@@ -1,24 +1,29 @@
 // What can be done with the people of a list: the bar at the bottom, its forms, and the request in progress above it.
 
-import { forgetRequest, applyRequest, followRequests } from "../people/requests.js";
 import { csvOf } from "../people/csv.js";
-import { priceOf, valuesOf } from "../people/listed_people.js";
+import { keyOf } from "../people/identifiers.js";
+import { isPushable, priceOf, valuesOf } from "../people/listed_people.js";
+import { applyRequest, followRequests, forgetRequest, peopleOf } from "../people/requests.js";
 import { deleteRequest, isFinished, markSeen } from "../request_store.js";
 import { run } from "../requests.js";
 import { formatCredits, plural, t } from "../texts.js";
 import { announce, button, h, iconButton, problemAlert } from "./components.js";
+import { usableConnections } from "./crm.js";
 import { enrichmentForm } from "./people_enrichment.js";
 import { listForm } from "./people_list_form.js";
+import { pushForm, pushResult, showPushProgress } from "./people_push.js";
 import { showProgress } from "./progress.js";
 
 /** @typedef {import("../types.js").App} App */
 /** @typedef {import("../people/people_list.js").PeopleList} PeopleList */
+/** @typedef {import("../people/listed_people.js").ListedPerson} ListedPerson */
 /** @typedef {import("../request_store.js").StoredRequest} StoredRequest */
 
 /** @param {App} app @param {PeopleList} list @param {() => void} lookUp called when people are to be looked up again */
 export function peopleActions(app, list, lookUp) {
   const summary = h("p", { class: "summary", id: "people-summary" });
   const request = h("div", { class: "stack", hidden: true });
+  const pushed = h("div", { class: "stack", hidden: true });
   const enrichment = disclosure("find_contacts", "people-enrichment", enrichmentForm(app, list, onStarted));
   const listing = disclosure("put_on_list", "people-listing", listForm(app, list));
   const exports = h(
@@ -28,18 +33,43 @@ export function peopleActions(app, list, lookUp) {
     iconButton("download", t("download_csv"), download),
   );
   const parts = [enrichment, listing];
-  const bar = h("div", { class: "bar" }, enrichment.toggle, listing.toggle, exports);
+  /** @type {ReturnType<typeof disclosure>|null} */
+  let pushing = null; // until a CRM is known to which the account may push
+  const bar = h("div", { class: "bar" }, enrichment.toggle, listing.toggle);
   list.onChange(update, app.signal);
   followRequests(list, show, app.signal);
   update();
+  const panels = h("div", { class: "panels" }, ...parts.map(({ panel }) => panel));
+  offerPush();
   return h(
     "section",
     { class: "people-actions", "aria-label": t("people_actions") },
     request,
-    ...parts.map(({ panel }) => panel),
-    summary,
+    pushed,
+    panels,
+    h("div", { class: "summary-line" }, summary, exports),
     bar,
   );
+
+  async function offerPush() {
+    const connections = await usableConnections(app);
+    if (connections.length === 0 || app.signal.aborted) return;
+    pushing = disclosure("crm_push_picked", "people-pushing", pushForm(app, list, connections, onStarted));
+    parts.push(pushing);
+    panels.append(pushing.panel);
+    bar.append(pushing.toggle);
+    request.querySelectorAll(".push-found").forEach((/** @type {HTMLElement} */ one) => (one.hidden = false));
+    update();
+  }
+
+  /** Pick who was found, and open the form that pushes them. @param {StoredRequest} stored */
+  function pushFound(stored) {
+    const people = foundIn(list, stored);
+    list.pick(list.picked, false);
+    list.pick(people, true);
+    if (pushing) open(pushing.panel);
+    pushing?.panel.querySelector("button")?.focus();
+  }
 
   /** @param {string} name @param {string} id @param {{element: HTMLElement, update: () => unknown}} form */
   function disclosure(name, id, form) {
@@ -103,19 +133,28 @@ export function peopleActions(app, list, lookUp) {
   function show(stored) {
     app.shownRequests.add(stored.name);
     applyRequest(list, stored);
-    request.hidden = false;
+    const isPush = stored.method === "pushToCrm";
+    const place = isPush ? pushed : request;
+    place.hidden = false;
     if (!isFinished(stored)) {
-      showProgress(app, stored, request);
+      if (isPush) showPushProgress(stored, place);
+      else showProgress(app, stored, place);
       run(stored);
       return;
     }
     markSeen(stored);
-    request.replaceChildren(...resultOf(app, stored, done));
+    place.replaceChildren(...(isPush ? pushResult(app, stored, done) : resultOf(app, stored, done, pushOffer())));
+
+    function pushOffer() {
+      const offer = button(t("crm_push_found"), () => pushFound(stored), { class: "push-found" });
+      offer.hidden = pushing === null;
+      return foundIn(list, stored).length > 0 && offer;
+    }
 
     async function done() {
       await deleteRequest(stored);
       forgetRequest(list, stored);
-      request.hidden = true;
+      place.hidden = true;
       focusOn(summary);
       lookUp();
     }
@@ -128,8 +167,15 @@ function focusOn(element) {
   element.focus();
 }
 
-/** @param {App} app @param {StoredRequest} stored @param {() => void} done @returns {Node[]} */
-function resultOf(app, { response, problem }, done) {
+/** Return the people of a request who can be pushed now. @param {PeopleList} list @param {StoredRequest} stored @returns {ListedPerson[]} */
+function foundIn(list, stored) {
+  return peopleOf(stored)
+    .flatMap((subject) => list.byKey.get(keyOf(/** @type {any} */ (subject))) ?? [])
+    .filter(isPushable);
+}
+
+/** @param {App} app @param {StoredRequest} stored @param {() => void} done @param {HTMLElement|false} push @returns {Node[]} */
+function resultOf(app, { response, problem }, done, push) {
   const close = button(t("done"), done, { class: "done" });
   if (!response)
     return [problemAlert(problem ?? { code: "provider_failed", status: 0 }, app.session.origin, null), close];
@@ -139,5 +185,5 @@ function resultOf(app, { response, problem }, done) {
   announce(text);
   const href = `${app.session.origin}/history/${encodeURIComponent(response.job.id)}`;
   const receipt = h("a", { href, target: "_blank", rel: "noreferrer" }, t("receipt"));
-  return [h("p", { class: "success" }, text), h("div", { class: "bar" }, receipt, close)];
+  return [h("p", { class: "success" }, text), h("div", { class: "bar" }, receipt, push, close)];
 }

@@ -3,6 +3,7 @@
 import { isPickable, priceOf, stateOf, valuesOf } from "../people/listed_people.js";
 import { capitalize, errorMessage, formatCredits, slugOf, t, valueText } from "../texts.js";
 import { h, iconButton, statusIcon, valueLink } from "./components.js";
+import { crmName } from "./crm.js";
 import { icon } from "./icons.js";
 import { systemsOf } from "./own_records.js";
 import { personView } from "./person.js";
@@ -82,6 +83,7 @@ function badgesOf(app, listed) {
   return [
     said && h("span", { class: item.error ? "error" : "" }, said),
     stateBadge(listed, state),
+    listed.push && pushBadge(listed.push),
     ...systems.map((name) => h("span", { class: "badge" }, icon("known"), t("known_in", name))),
     ...(lookup && state !== "owned" && !said ? maskedValues(lookup) : []),
     lookup?.saved && statusIcon("saved", t("saved"), false),
@@ -101,6 +103,15 @@ function stateBadge({ lookup, item }, state) {
     );
   if (state === "owned") return h("span", { class: "badge good" }, icon("check"), t("owned"));
   return state === "unknown" && !item && h("span", { class: "badge" }, t("person_unknown_title"));
+}
+
+/** Return what became of the push of the person, or why the CRM did not take them. @param {import("../people/listed_people.js").Push} push */
+function pushBadge({ vendor, outcome, error }) {
+  const name = crmName(vendor);
+  if (outcome === null) return h("span", { class: "badge" }, t("crm_waiting", name));
+  if (["created", "updated", "unchanged"].includes(outcome))
+    return h("span", { class: "badge good" }, icon("push"), t(`crm_${outcome}`, name));
+  return h("span", { class: "error" }, error || t(`crm_${outcome}`, name));
 }
 
 /** @param {import("../client/api.js").LookupResult} lookup */

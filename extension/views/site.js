@@ -7,6 +7,7 @@ import { knownHashes } from "../known_companies.js";
 import { loadSettings } from "../storage.js";
 import { capitalize, plural, t, valueText } from "../texts.js";
 import { button, cardHeader, emptyState, h, loading, problemAlert } from "./components.js";
+import { searchOffer } from "./people_search.js";
 import { leadRow } from "./person.js";
 
 /** @typedef {import("../types.js").App} App */
@@ -39,6 +40,7 @@ export function siteView(page) {
       content.append(
         unknownState(page),
         button(t("ask_server"), () => show(byHash(page, hashes))),
+        ...(await searchOf(app, page, null)),
       );
     else if (isPrefix && takesPrefixes) await showCompany(app, content, page, withoutHash);
     else content.append(...invitation(page, state, outputs ? withoutHash : byHash(page, known ?? hashes), show));
@@ -84,13 +86,21 @@ async function showCompany(app, content, page, lookup) {
     const show = (/** @type {Lookup} */ other) => showOnClick(app, content, page, other);
     return content.replaceChildren(...invitation(page, "outdated", lookup.otherwise, show));
   }
-  if (!company) return content.replaceChildren(unknownState(page));
+  if (!company) return content.replaceChildren(unknownState(page), ...(await searchOf(app, page, null)));
   const people = h("section", { class: "people" });
   const show = () => showLeads(app, people, company);
   const hint = () => h("p", { class: "hint" }, t("show_leads_hint", company.domain ?? ""));
   if (lookup.sendsHash) show();
   else if (company.domain) people.append(button(t("show_leads"), show, { class: "primary" }), hint());
-  content.replaceChildren(companyCard(company), people);
+  content.replaceChildren(companyCard(company), people, ...(await searchOf(app, page, company)));
+}
+
+/** Return the search for further people of a company, or of a website whose company is not known.
+ *  @param {App} app @param {Page} page @param {Company|null} company */
+async function searchOf(app, page, company) {
+  const website = page.kind === "site" ? page.host.replace(/^www\./, "") : null;
+  const offer = await searchOffer(app, company ?? { name: null, domain: website });
+  return offer ? [offer] : [];
 }
 
 /** Show the company after a click, or what failed. @param {App} app @param {HTMLElement} content @param {Page} page @param {Lookup} lookup */

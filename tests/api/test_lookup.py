@@ -207,3 +207,37 @@ def test_a_person_is_found_by_a_name_with_credentials(user: SignedInUser) -> Non
     response = post(user, {"subject": name | {"company_domain": "acme.com"}})
 
     assert response.get_json()["contact"]["id"] == ada.id
+
+
+MEMBER_URL = "https://www.linkedin.com/in/ACwAAABada0001"
+
+
+def test_a_lead_and_the_profile_of_one_person_match_by_either(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+    lead = "https://www.linkedin.com/sales/lead/ACwAAABada0001,NAME_SEARCH,x1"
+
+    both = post(user, {"subject": {"linkedin_url": ADA_URL, "member_url": lead}}).get_json()
+    alone = post(user, {"subject": {"member_url": lead}}).get_json()
+
+    assert both["contact"]["id"] == ada.id
+    assert alone["outcome"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        (ADA_URL, "https://www.linkedin.com/in/bob", "a profile with a chosen name"),
+        (MEMBER_URL, MEMBER_URL.replace("0001", "0002"), "another person"),
+        (ADA_URL, "https://example.com/", "not linkedin.com"),
+    ],
+)
+def test_a_second_profile_that_is_no_members_or_somebody_elses_is_refused(
+    user: SignedInUser, first: str, second: str, reason: str
+) -> None:
+    response = post(user, {"subject": {"linkedin_url": first, "member_url": second}})
+
+    assert response.status_code == 422
+    [error] = response.get_json()["errors"]
+    assert error["pointer"] == "/subject/member_url"
+    assert reason in error["detail"]

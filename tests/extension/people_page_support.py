@@ -10,10 +10,12 @@ from html import escape
 from itertools import count
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from chromium_support import BrowserUser, copy_extension
 from company_support import Company
 from crm_index_support import a_crm, in_crm
+from fake_crms import TOKEN, FakeTwenty
 from polling import wait_until
 from vendors_support import FakeVendors, prospeo_finds
 from werkzeug import Request
@@ -120,15 +122,36 @@ def reveal(user: BrowserUser, people: Sequence[Somebody]) -> None:
 
 
 def put_into_crm(user: BrowserUser, people: Sequence[Somebody], **fields: Any) -> None:
-    """Put people into the workspace's HubSpot, without an address unless `fields` has some.
-
-    The server and the workers remember for a few seconds that no workspace has a system of its own, for
-    lookups and for prices: wait until a worker skips one more person, whom no page shows.
-    """
+    """Put people into the workspace's HubSpot, without an address unless `fields` has some."""
     (witness,) = somebodies(1)
     with user.stack.database.transaction() as session:
         known = [{"profiles": [one.profile]} | fields for one in (*people, witness)]
         in_crm(session, a_crm(session, user.workspace), *known)
+    wait_until_skipped(user, witness)
+
+
+def connect_twenty(user: BrowserUser, crm: FakeTwenty, people: Sequence[Somebody] = ()) -> None:
+    """Connect a Twenty with these people, by their profiles only, and wait until it has been read."""
+    (witness,) = somebodies(1)
+    for one in (*people, witness):
+        first, last = one.name.split()
+        crm.people[str(uuid4())] = {
+            "name": {"firstName": first, "lastName": last},
+            "linkedinLink": {"primaryLinkUrl": one.profile},
+            "updatedAt": clock.rfc3339(clock.now()),
+        }
+    body = {"vendor": "twenty", "token": TOKEN, "base_url": crm.url}
+    response = user.stack.call("POST", "/api/crm/connections", body, Authorization=user.token)
+    assert response.status == 201, response.body
+    wait_until_skipped(user, witness)
+
+
+def wait_until_skipped(user: BrowserUser, witness: Somebody) -> None:
+    """Wait until a worker skips a person of the workspace's CRM whom no page shows.
+
+    The server and the workers remember for a few seconds that no workspace has a system of its own, for
+    lookups and for prices.
+    """
     subject = {"linkedin_url": witness.profile}
     call = partial(user.stack.call, "POST", Authorization=user.token)
     wait_until(lambda: call("/api/ext/lookup", {"subject": subject}).body["crm"])
@@ -159,3 +182,23 @@ class FindsEverybody:
         if known is None:
             return 400, {"error": True, "error_code": "NO_MATCH"}
         return prospeo_finds(known.email)(request)
+
+
+def hunter_finds_people(
+    domain: str, organization: str, names: Sequence[str] = ("Dora Engel", "Emil Fabre", "Fay Greco")
+) -> tuple[int, Any]:
+    """Return Hunter's answer to a search for the people of a domain."""
+    emails = [_on_hunter(domain, *name.split()) for name in names]
+    return 200, {"data": {"domain": domain, "organization": organization, "emails": emails}}
+
+
+def _on_hunter(domain: str, first: str, last: str) -> dict[str, Any]:
+    return {
+        "value": f"{first.lower()}@{domain}",
+        "type": "personal",
+        "confidence": 95,
+        "first_name": first,
+        "last_name": last,
+        "position": "Engineer",
+        "verification": {"status": "valid"},
+    }

@@ -22,17 +22,22 @@ from address_book_support import a_book
 from chromium_support import BrowserUser, launch_browser
 from crm_index_support import a_crm, in_crm
 from e2e_stack import ROOT, Stack
+from fake_crms import FakeTwenty
 from people_page_support import (
     SEARCH_PAGE,
     FindsEverybody,
     Somebody,
+    connect_twenty,
+    hunter_finds_people,
     on_page,
+    own,
     reveal,
     somebodies,
     without_reader,
 )
 from playwright.sync_api import Page, Playwright, ViewportSize, expect
 from proxy_support import RecordingProxy
+from pytest_httpserver import HTTPServer
 from vendors_support import FakeVendors, prospeo_finds
 from werkzeug import Request
 
@@ -159,6 +164,80 @@ def test_pictures_of_the_people_on_a_page(  # noqa: PLR0917 -- fixtures
         expect(panel.get_by_text("Charged:").first).to_be_visible()
         _screenshot(panel, "people-side", theme)
     _shrink(*(f"{name}-{theme}" for name in ("people", "people-price", "people-side")))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pictures_of_a_push(
+    playwright: Playwright, proxy: RecordingProxy, stack: Stack, tmp_path: Path, theme: str
+) -> None:
+    people = somebodies(6)
+    workspace, token = stack.create_workspace(grant=250)
+    with stack.database.transaction() as session:
+        session.get_one(Workspace, workspace).name = "Acme Sales"
+    without_reader(tmp_path)
+    with (
+        HTTPServer(host="127.0.0.1", threaded=True) as server,
+        launch_browser(playwright, tmp_path, proxy, dark=theme == "dark") as started,
+    ):
+        crm = FakeTwenty(server)
+        user = BrowserUser(started, proxy, stack, workspace, token)
+        user.sign_in()
+        connect_twenty(user, crm)
+        own(user, people[:4])
+        by_hand = {
+            "name": {"firstName": "By", "lastName": "Hand"},
+            "emails": {"primaryEmail": people[1].email},
+        }
+        crm.people["00000000-0000-4000-8000-000000000001"] = by_hand
+        on_page(user, *map(_shown, people))
+        popup = user.open_popup_on(SEARCH_PAGE)
+        for one in people[:5]:
+            popup.get_by_role("checkbox", name=one.name).check()
+        popup.get_by_role("button", name="Push to CRM").click()
+        expect(popup.get_by_role("button", name="Push 4 people to Twenty")).to_be_enabled()
+        popup.evaluate("scrollTo(0, 0)")
+        _screenshot(popup, "people-push", theme)
+        popup.get_by_role("button", name="Push 4 people to Twenty").click()
+        expect(popup.locator(".success")).to_be_visible(timeout=60_000)
+        popup.evaluate("scrollTo(0, 0)")
+        _screenshot(popup, "people-pushed", theme)
+    _shrink(*(f"{name}-{theme}" for name in ("people-push", "people-pushed")))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pictures_of_a_search_for_people(  # noqa: PLR0917 -- fixtures
+    playwright: Playwright,
+    proxy: RecordingProxy,
+    stack: Stack,
+    vendors: FakeVendors,
+    tmp_path: Path,
+    theme: str,
+) -> None:
+    _import(stack)
+    names = {"light": ("Dora Engel", "Emil Fabre"), "dark": ("Fay Greco", "Gus Horvat")}[theme]
+    vendors.responders["hunter"] = lambda request: hunter_finds_people(
+        request.args["domain"], "optics", names
+    )
+    workspace, token = stack.create_workspace(grant=250)
+    with stack.database.transaction() as session:
+        session.get_one(Workspace, workspace).name = "Acme Sales"
+    with launch_browser(playwright, tmp_path, proxy, dark=theme == "dark") as started:
+        user = BrowserUser(started, proxy, stack, workspace, token)
+        user.sign_in()
+        popup = user.open_popup_on("http://www.northlight-optics.example/")
+        popup.get_by_text("Find more people", exact=True).click()
+        popup.get_by_label("Job titles").fill("lens designer, head of optics")
+        popup.get_by_label("Credits, at most").fill("10")
+        button = popup.get_by_role("button", name="at most 10 credits")
+        button.evaluate("button => button.scrollIntoView({ block: 'end' })")
+        popup.evaluate("scrollTo(0, document.body.scrollHeight)")
+        _screenshot(popup, "search", theme)
+        popup.get_by_label("Job titles").fill("")
+        button.click()
+        expect(popup.get_by_text("Charged:").first).to_be_visible()
+        popup.evaluate("scrollTo(0, 0)")
+        _screenshot(popup, "searched", theme)
+    _shrink(*(f"{name}-{theme}" for name in ("search", "searched")))
 
 
 def _shown(one: Somebody) -> dict[str, str]:

@@ -37,6 +37,7 @@ STEPS = {
     "format": ["ruff", "format", "--check", "."],
     "lint": ["ruff", "check", "."],
     "types": ["mypy"],
+    "extension": [PYTHON, "-m", "tools.check.extension_types"],
     "imports": ["lint-imports"],
     "bandit": [
         *["bandit", "--quiet", "--recursive", "--configfile", "pyproject.toml"],
@@ -58,14 +59,14 @@ STEPS = {
         *[f"--include={FULLY_COVERED}", f"--omit={EDGES}", "--fail-under=100", "--show-missing"],
     ],
 }
-RESULTS = {0: "[green]ok[/]", vulnerabilities.UNAVAILABLE: "[yellow]not audited[/]"}
+RESULTS = {0: "[green]ok[/]", vulnerabilities.UNAVAILABLE: "[yellow]not checked[/]"}
 
 
 def main(argv: list[str]) -> int:
     """Run every step, even after one has failed; return 1 if any failed.
 
-    With `--tested` the tests are skipped, because they have just run and left their coverage data. An audit
-    for which no service was available counts neither as success nor as failure.
+    With `--tested` the tests are skipped, because they have just run and left their coverage data. A step for
+    which something is missing, as an audit without a service, counts neither as success nor as failure.
     """
     (ROOT / ".data").mkdir(mode=0o700, exist_ok=True)
     console = Console(soft_wrap=True)

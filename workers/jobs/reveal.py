@@ -75,7 +75,7 @@ def _from_stored(
     for index, one in zip(sales, disclosed, strict=True):
         known = people[index]
         if one is not None and known is not None:
-            offers.remember_sale(session, claims[index].workspace_id, known, sales[index].contact.id, now=now)
+            offers.remember_sale(session, claims[index].workspace_id, known, sales[index].contact, now=now)
             results[index] = _found(one, requests[index].field)
     return results
 

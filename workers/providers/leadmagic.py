@@ -1,9 +1,15 @@
-"""LeadMagic (API v1): work e-mails, mobiles and verification.
+"""LeadMagic (API v1): work e-mails, mobiles, employees of a company, and verification.
 
 Documented (https://leadmagic.io/docs, https://github.com/LeadMagic/leadmagic-openapi 1.4.35): paths,
 parameters, responses, prices, the format of errors and the five statuses. Inferred: a mobile of digits only
 (`12077523358` in its example) begins with the country code, a rejected value (400) is not a failure of the
 service, and a plan without the endpoint (403) is a matter of configuration.
+
+Employees (`/v1/people/employee-finder`) follow the reference of that repository (llms-full.txt, April 2026):
+the company by domain, a limit, the list as `employees` or `data`, 0.05 credits each. The fields of a row and
+the limit of 50 are those of the OpenAPI document there. It documents neither filters nor further pages for a
+domain, so only searches for everybody are taken, and one page. The newer `/v3/people/search` has filters, but
+nothing that could be read says what its rows contain: it is not used.
 """
 
 from __future__ import annotations
@@ -13,14 +19,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from app.domain.findings import EmailStatus, FoundEmail
+from app.domain.findings import EmailStatus, FoundContact, FoundEmail
 from app.domain.kinds import TraceOutcome
 from app.domain.normal.emails import email_kind
 from app.domain.providers.rates import Rate
-from app.domain.records.subjects import Subject
-from workers.providers import parsing
+from workers.providers import parsing, people_searches
 from workers.providers.base import (
     CredentialCheck,
+    PeopleQuery,
     ProviderField,
     ProviderRequest,
     ProviderResponse,
@@ -30,6 +36,8 @@ from workers.providers.base import (
 from workers.providers.web import MAX_RETRY_AFTER_SECONDS, Vendor, VendorResponse
 
 EMAIL_PRICE, MOBILE_PRICE, VERIFICATION_PRICE = 1.0, 5.0, 0.25
+EMPLOYEE_PRICE = 0.05
+MAX_EMPLOYEES = 50
 _STATUSES = {
     "valid": EmailStatus.VALID,
     "valid_catch_all": EmailStatus.ACCEPT_ALL,  # seen in use, but the server accepts any address
@@ -55,7 +63,7 @@ class LeadMagic(Vendor):
     name: ClassVar[str] = "leadmagic"
     base_url: ClassVar[str] = "https://api.leadmagic.io"
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
-        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.VERIFICATION}
+        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PEOPLE, ProviderField.VERIFICATION}
     )
     default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(50, 1), Rate(600, 60)),
@@ -63,6 +71,7 @@ class LeadMagic(Vendor):
             {
                 ProviderField.EMAIL: EMAIL_PRICE,
                 ProviderField.PHONE: MOBILE_PRICE,
+                ProviderField.PEOPLE: EMPLOYEE_PRICE,
                 ProviderField.VERIFICATION: VERIFICATION_PRICE,
             }
         ),
@@ -73,7 +82,7 @@ class LeadMagic(Vendor):
         return {"X-API-Key": key}
 
     def supports(self, request: ProviderRequest) -> bool:
-        """Return whether there is a name and company (e-mail), or a profile or address (mobile)."""
+        """Return whether there is a name and company (e-mail), a profile or address (mobile), or a domain."""
         subject = request.subject
         match request.field:
             case ProviderField.EMAIL:
@@ -81,6 +90,8 @@ class LeadMagic(Vendor):
                 return request.wants("work") and bool(subject.name and company)
             case ProviderField.PHONE:
                 return request.wants("mobile") and bool(subject.linkedin_url or subject.email)
+            case ProviderField.PEOPLE:
+                return bool(subject.company_domain) and _is_of_everybody(request.people)
             case ProviderField.VERIFICATION:
                 return bool(subject.email)
             case _:
@@ -89,7 +100,7 @@ class LeadMagic(Vendor):
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Call the endpoint of the requested field."""
         path, body_of = _ENDPOINTS[request.field]
-        response = self.send("POST", path, body=body_of(request.subject), seconds=seconds)
+        response = self.send("POST", path, body=body_of(request), seconds=seconds)
         if not response.is_ok:
             return self._error_response(response)
         return _READERS[request.field](request, response.object)
@@ -119,8 +130,21 @@ class LeadMagic(Vendor):
         return ProviderResponse(outcome=outcome, retry_after=wait)
 
 
-def _name_and_company(subject: Subject) -> dict[str, Any]:
+def _is_of_everybody(query: PeopleQuery) -> bool:
+    """Return whether a search has no criteria but the company, and is for its first people."""
+    criteria = query.criteria
+    filters = (criteria.titles, criteria.seniorities, criteria.departments, criteria.countries)
+    return query.page == 1 and not any(filters)
+
+
+def _company_and_limit(request: ProviderRequest) -> dict[str, Any]:
+    limit = min(request.people.limit, MAX_EMPLOYEES)
+    return {"company_domain": request.subject.company_domain, "limit": limit}
+
+
+def _name_and_company(request: ProviderRequest) -> dict[str, Any]:
     """Return the name and the company, by domain if known, because company names are ambiguous."""
+    subject = request.subject
     company = {"domain": subject.company_domain}
     if not subject.company_domain:
         company = {"company_name": subject.company_name}
@@ -129,15 +153,16 @@ def _name_and_company(subject: Subject) -> dict[str, Any]:
     return {"full_name": subject.name, **company}
 
 
-def _profile_and_address(subject: Subject) -> dict[str, Any]:
+def _profile_and_address(request: ProviderRequest) -> dict[str, Any]:
+    subject = request.subject
     parameters: dict[str, Any] = {"profile_url": subject.linkedin_url}
     if subject.email:
         parameters[f"{email_kind(subject.email)}_email"] = subject.email
     return parameters
 
 
-def _address(subject: Subject) -> dict[str, Any]:
-    return {"email": subject.email}
+def _address(request: ProviderRequest) -> dict[str, Any]:
+    return {"email": request.subject.email}
 
 
 def _problem(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,6 +192,29 @@ def _phone(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderRespons
     if phone is None:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=_cost(body, 0.0))
     return ProviderResponse(outcome=TraceOutcome.HIT, phones=(phone,), cost=_cost(body, MOBILE_PRICE))
+
+
+def _people(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+    """Parse the employees, of whom a row has the name, the title and the company."""
+    name = next((name for name in ("employees", "data") if name in body), None)
+    if name is None and not {"message", "total_count"} & body.keys():
+        raise UnexpectedResponse("employees")
+    rows = parsing.records(body, name) if name else []
+    cost = _cost(body, EMPLOYEE_PRICE * len(rows))
+    return people_searches.response(request.people, map(_employee, rows), has_more=False, cost=cost)
+
+
+def _employee(row: Mapping[str, Any]) -> FoundContact | None:
+    source = parsing.source_of(LeadMagic.name)
+    return parsing.found_contact(
+        source,
+        first_name=parsing.text(row, "first_name"),
+        last_name=parsing.text(row, "last_name"),
+        title=parsing.text(row, "title"),
+        company=parsing.found_company(
+            source, name=parsing.text(row, "company_name"), domain=parsing.text(row, "website")
+        ),
+    )
 
 
 def _verification(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
@@ -208,10 +256,12 @@ def _with_plus(number: str | None) -> str | None:
 _ENDPOINTS = {
     ProviderField.EMAIL: ("/v1/people/email-finder", _name_and_company),
     ProviderField.PHONE: ("/v1/people/mobile-finder", _profile_and_address),
+    ProviderField.PEOPLE: ("/v1/people/employee-finder", _company_and_limit),
     ProviderField.VERIFICATION: ("/v1/people/email-validation", _address),
 }
 _READERS = {
     ProviderField.EMAIL: _email,
     ProviderField.PHONE: _phone,
+    ProviderField.PEOPLE: _people,
     ProviderField.VERIFICATION: _verification,
 }

@@ -187,6 +187,8 @@ class DatabaseCallGateway:
         if permit.refused is not None:
             if call is not None:  # a rate limit does not abandon a pending call
                 return Pending(str(call.ticket), permit.retry_after or POLL_SECONDS), 0.0
+            if terms.site_days is not None:
+                website_readings.release(session, str(request.subject.company_domain))
             return CallRefused(permit.refused, permit.retry_after), 0.0
         if call is not None:
             return _resumed(call, request), permit.wait

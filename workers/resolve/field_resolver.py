@@ -300,7 +300,7 @@ def _store_found(
             return StoredField(exclusion=exclusion)
         disclosed = disclosure.disclose(session, purchase, contact, resolution.request, data)
         if disclosed is not None:
-            offers.remember_sale(session, workspace_id, known, contact.id, now=now)
+            offers.remember_sale(session, workspace_id, known, contact, now=now)
             return StoredField(disclosed)
     is_hidden = any(known_people.is_suppressed(session, workspace_id, contact) for contact in contacts)
     if (

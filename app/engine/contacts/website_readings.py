@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any
 
-from sqlalchemy import ForeignKey, delete, select
+from sqlalchemy import ForeignKey, delete, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.email_patterns.patterns import PatternStat
@@ -78,6 +78,11 @@ def claim(session: Session, domain: str, *, fresh_since: datetime, now: datetime
         return Turn.RECENT
     row.reading_until = now + LEASE
     return Turn.YOURS
+
+
+def release(session: Session, domain: str) -> None:
+    """End the turn to read a site that was not read after all; the reading before stays the last."""
+    session.execute(update(WebsiteReading).where(WebsiteReading.domain == domain).values(reading_until=None))
 
 
 def pages_of(session: Session, domain: str) -> tuple[PageState, ...]:

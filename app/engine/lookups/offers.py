@@ -13,9 +13,11 @@ from functools import partial
 from typing import Any
 
 from app.domain.errors import Problem
+from app.domain.records.profile_links import are_two_people, urls_of
 from app.domain.records.subjects import Subject
 from app.domain.reverse_lookups import values_in
 from app.engine.lookups import known_people
+from app.engine.lookups.contact_data import Person
 from app.engine.lookups.field_requests import FieldRequest
 from app.engine.lookups.known_people import KnownPerson, Question
 from app.engine.matching import caller_identifiers
@@ -108,8 +110,15 @@ def _is_sold(known: KnownPerson, whole: KnownPerson, offer: Offer) -> bool:
 
 
 def remember_sale(
-    session: Session, workspace_id: str, known: KnownPerson, contact_id: str, *, now: datetime
+    session: Session, workspace_id: str, known: KnownPerson, contact: Person, *, now: datetime
 ) -> None:
-    """Remember by which values a workspace bought the contact's: it is told about them from now on."""
+    """Remember by which values a workspace bought the contact's: it is told about them from now on.
+
+    So is it by a second profile URL, with the id of the member, of a contact that has the first one.
+    """
+    shown, further = known.provided.linkedin_url, known.provided.member_url
     if known.is_sold:
-        caller_identifiers.remember(session, workspace_id, known.provided, contact_id, now=now)
+        caller_identifiers.remember(session, workspace_id, known.provided, contact.id, now=now)
+    elif further and shown in urls_of(contact) and not are_two_people(urls_of(contact), [further]):
+        member = Subject(linkedin_url=further)
+        caller_identifiers.remember(session, workspace_id, member, contact.id, now=now)

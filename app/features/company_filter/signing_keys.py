@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-from functools import lru_cache
-
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.crypto import signing_seeds
 from app.settings import Settings
 
 _PURPOSE = "company filter signature"
@@ -15,23 +12,18 @@ _PURPOSE = "company filter signature"
 
 def company_filter_key(settings: Settings) -> Ed25519PrivateKey:
     """Return the private key; every process of the deployment has the same."""
-    return Ed25519PrivateKey.from_private_bytes(_seed(settings))
+    return signing_seeds.private_key(_seed(settings))
 
 
 def public_text(key: Ed25519PrivateKey) -> str:
-    """Return the public key as 44 characters of base64, which clients pin."""
-    return base64.b64encode(key.public_key().public_bytes_raw()).decode()
+    """Return the public key as clients pin it."""
+    return signing_seeds.public_text(key.private_bytes_raw())
 
 
 def company_filter_public_text(settings: Settings) -> str:
-    """Return the public half of `company_filter_key` as text; computed once, because sessions contain it."""
-    return _public_text(_seed(settings))
+    """Return the public half of `company_filter_key` as text."""
+    return signing_seeds.public_text(_seed(settings))
 
 
 def _seed(settings: Settings) -> bytes:
-    return settings.company_filter_key or DigestKeys.from_settings(settings).digest(_PURPOSE, "")
-
-
-@lru_cache(maxsize=4)
-def _public_text(seed: bytes) -> str:
-    return public_text(Ed25519PrivateKey.from_private_bytes(seed))
+    return settings.company_filter_key or signing_seeds.derived(settings, _PURPOSE)

@@ -42,6 +42,7 @@ class FieldsSchema(StrictSchema):
     email = texts(SELECTOR, 20)
     phone = texts(SELECTOR, 20)
     link = texts(SELECTOR, 20)
+    other_link = texts(SELECTOR, 20)
 
 
 class RuleSchema(StrictSchema):

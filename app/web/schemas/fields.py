@@ -18,6 +18,8 @@ from app.domain.normal import emails, person_emails, websites
 from app.domain.normal.companies.employers import given_employer
 from app.domain.normal.phones import phones
 from app.domain.normal.profiles import profiles
+from app.domain.normal.profiles.member_ids import is_member_url
+from app.domain.records.profile_links import are_two_people
 from app.domain.records.subjects import Subject
 from app.infra.crypto import passwords
 
@@ -253,6 +255,29 @@ IDENTIFYING_FIELDS = (
 """Sets of fields that identify a person."""
 
 
+_NOT_A_MEMBER = (
+    "This is a profile with a chosen name. Send it as linkedin_url, and here the URL with the member's id, "
+    "as of Sales Navigator or Recruiter."
+)
+_TWO_PEOPLE = "This is the profile of another person than linkedin_url. Send a person's own profiles only."
+
+
+def _profiles(shown: str | None, member: str | None) -> dict[str, str | None]:
+    """Return both profile URLs of a person; one alone is `linkedin_url`.
+
+    Raises:
+        ValidationError: the second has no member's id, or certainly belongs to somebody else.
+
+    """
+    if member is not None and not is_member_url(member):
+        raise ValidationError({"member_url": [_NOT_A_MEMBER]})
+    if shown is None or member is None:
+        return {"linkedin_url": shown or member, "member_url": None}
+    if are_two_people([shown], [member]):
+        raise ValidationError({"member_url": [_TWO_PEOPLE]})
+    return {"linkedin_url": shown, "member_url": None if member == shown else member}
+
+
 class SubjectSchema(StrictSchema):
     """The identifiers of a person in a request; null is the same as absent."""
 
@@ -264,6 +289,7 @@ class SubjectSchema(StrictSchema):
     }
     contact_id = contact_id(allow_none=True)
     linkedin_url = profile_url(allow_none=True)
+    member_url = profile_url(allow_none=True)
     email = person_email(allow_none=True)
     full_name = NonBlankString(allow_none=True, metadata={"example": "Ada Lovelace"})
     first_name = NonBlankString(allow_none=True)
@@ -275,7 +301,10 @@ class SubjectSchema(StrictSchema):
     @post_load(pass_original=True)
     def _subject(self, data: dict[str, str | None], given: Mapping[str, Any], **_options: Any) -> Subject:
         employer = given_employer(given.get("company_domain"), data.get("company_name"))
-        subject = Subject(**data | {"company_domain": employer.domain, "company_name": employer.name})
+        profiles = _profiles(data.get("linkedin_url"), data.get("member_url"))
+        subject = Subject(
+            **data | profiles | {"company_domain": employer.domain, "company_name": employer.name}
+        )
         named = subject.with_plain_names()
         if subject.is_identified and not named.is_identified:
             field = "full_name" if subject.full_name else "last_name"

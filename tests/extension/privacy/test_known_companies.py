@@ -96,7 +96,7 @@ def test_of_1000_websites_of_which_10_are_known_nothing_is_sent(user: BrowserUse
     false_positives = shown[10:].count("Show company and people")
     print(f"{len(shown)} websites: {requests}, {false_positives} false positives")  # noqa: T201 -- for the docs
     assert shown[:10] == ["Show company and people"] * 10
-    assert shown[10:].count("Ask the server") == 990 - false_positives
+    assert sum(text.startswith("Ask the server") for text in shown[10:]) == 990 - false_positives
     assert false_positives <= 2
     assert requests == [f"{FILE}?bits=16"]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from chromium_support import Browser, BrowserUser, launch_browser
 from e2e_stack import Stack
-from people_page_support import SEARCH_PAGE, on_page, without_reader
+from people_page_support import SEARCH_PAGE, on_page, somebodies, store, without_reader
 from playwright.sync_api import Locator, Page, Playwright, expect
 from proxy_support import RecordingProxy
 
@@ -49,7 +50,7 @@ def looked_up(user: BrowserUser) -> list[Any]:
 @pytest.mark.parametrize(
     ("person", "subject"),
     [
-        ({"linkedin_url": f"{ADA}/?trk=x", "member_url": LEAD}, {"linkedin_url": ADA}),
+        ({"linkedin_url": f"{ADA}/?trk=x", "member_url": LEAD}, {"linkedin_url": ADA, "member_url": MEMBER}),
         ({"member_url": LEAD, "full_name": "Ada L."}, {"linkedin_url": MEMBER}),
         (
             {"linkedin_url": ADA, "full_name": "Ada Lovelace", "title": "Engineer", "location": "London"}
@@ -160,3 +161,25 @@ def test_names_with_markup_are_shown_as_text(reader: BrowserUser) -> None:
 
     expect(row(popup, name)).to_contain_text("<b>Engineer</b>")
     expect(popup.locator("main img, main b")).to_have_count(0)
+
+
+def test_a_lead_that_was_bought_with_its_profile_is_found_alone_by_this_workspace_only(
+    reader: BrowserUser,
+) -> None:
+    (ada,) = somebodies(1)
+    store(reader, [ada])
+    lead = f"https://www.linkedin.com/sales/lead/ACwAAA{secrets.token_hex(8)},NAME_SEARCH,x1"
+    on_page(reader, {"full_name": ada.name, "linkedin_url": ada.profile, "member_url": lead})
+    popup = reader.open_popup_on(SEARCH_PAGE)
+    row(popup, ada.name).get_by_role("checkbox").check()
+    popup.get_by_role("button", name="Find contacts").click()
+    popup.get_by_role("button", name="Find 1 person").click()
+    expect(row(popup, ada.name).get_by_role("link", name=ada.email)).to_be_visible()
+    _workspace, stranger = reader.stack.create_workspace()
+
+    def found(token: str) -> Any:
+        body = {"subject": {"linkedin_url": lead}}
+        return reader.stack.call("POST", LOOKUP, body, Authorization=token).body
+
+    assert [value["email"] for value in found(reader.token)["revealed"]["emails"]] == [ada.email]
+    assert found(stranger)["outcome"] == "none"

@@ -50,7 +50,8 @@ FAMILIES = {
     "status": {status.value for status in EmailStatus},
     "outcome": {outcome.value for outcome in TraceOutcome},
     "state": {outcome.value for outcome in Outcome} | {status.value for status in Status} - UNFINISHED,
-    "kind": {kind.value.replace(".", "_") for kind in LISTED_KINDS} | {"email", "phone"},
+    "kind": {kind.value.replace(".", "_") for kind in (*LISTED_KINDS, Kind.PEOPLE_SEARCH)}
+    | {"email", "phone"},
     "type": {kind for kinds in TYPES.values() for kind in kinds},
     "exclusion": {reason.value for reason in Reason} | {CRM_STAGE},
     "error": set(all_problems()) | CLIENT_CODES,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import apollo_recording
+import leadmagic_recording
 import pdl_recording
 import prospeo_recording
 import pytest
@@ -27,6 +28,7 @@ from workers.providers.base import (
     Terms,
     UnexpectedResponse,
 )
+from workers.providers.leadmagic import LeadMagic
 from workers.providers.pdl import PeopleDataLabs
 from workers.providers.prospeo import Prospeo
 from workers.providers.rocketreach import RocketReach
@@ -252,3 +254,31 @@ def test_the_key_of_a_query_has_all_by_which_two_differ() -> None:
         "limit 10",
         "page 1",
     )
+
+
+def test_leadmagic_lists_employees_under_either_name_and_fifty_at_most(httpserver: HTTPServer) -> None:
+    rows = [leadmagic_recording.EMPLOYEE] * 50
+    body = {"message": "Data found.", "total_count": 900, "data": rows}
+    answer(httpserver, CannedResponse(body=body))
+
+    reply = asked(LeadMagic, httpserver, paged(leadmagic_recording.EVERYBODY, limit=80, page=1))
+
+    assert bodies(httpserver) == [{"company_domain": "acme.com", "limit": 50}]
+    assert (len(reply.people), reply.cost, reply.has_more) == (50, 2.5, False)
+    assert reply.people[0].company is not None
+    assert reply.people[0].company.domain == "acme.com"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        BY_NAME,
+        people_request(),
+        people_request(**OF_EVERYBODY, departments=("sales",)),
+        paged(leadmagic_recording.EVERYBODY, limit=10, page=2),
+    ],
+)
+def test_leadmagic_is_not_asked_for_what_it_does_not_document(request_: ProviderRequest) -> None:
+    vendor = LeadMagic(ProviderSettings(api_key="key"))
+
+    assert vendor.unavailability(request_) is TraceOutcome.INELIGIBLE

@@ -14,7 +14,8 @@ from web_sites import Sites
 from worker_harness import make_services
 
 from app.domain.email_patterns.patterns import PatternStat
-from app.domain.kinds import Outcome, Queue
+from app.domain.kinds import Outcome, Queue, TraceOutcome
+from app.domain.providers.throttles import Permit
 from app.domain.providers.website_pages import PageState
 from app.engine.contacts import learned_patterns, website_readings
 from app.engine.contacts.contacts import Contact
@@ -23,6 +24,7 @@ from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.contacts.website_readings import Turn, WebsiteForm, WebsiteReading
 from app.engine.jobs.jobs import Job
+from app.engine.providers import provider_throttles
 from app.infra import clock
 from app.infra.database.db import Database
 from app.settings import Settings
@@ -265,3 +267,17 @@ def test_old_readings_are_purged_with_their_patterns(database: Database) -> None
     with database.reading() as session:
         rows = [*session.scalars(select(WebsiteReading)), *session.scalars(select(WebsiteForm))]
     assert rows == []
+
+
+def test_a_call_that_the_rate_limit_refuses_leaves_the_site_to_others(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = Permit(refused=TraceOutcome.RATE_LIMITED, retry_after=60.0)
+    monkeypatch.setattr(provider_throttles, "admit", lambda *_values, **_options: refused)
+
+    job = revealed(services, "Ada Lovelace")
+
+    assert lines(job)[0] == ("website", "rate_limited", None)
+    now = clock.now()
+    with services.database.transaction() as session:
+        assert website_readings.claim(session, "acme.com", fresh_since=now, now=now) is Turn.YOURS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vendor_recording import CannedResponse, VendorRecording
+from vendor_recording import CannedResponse, VendorRecording, people_request
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -80,6 +80,26 @@ UNKNOWN: dict[str, Any] = {
     "credits_consumed": 0,
     "message": "Unable to determine email validity.",
 }
+EMPLOYEE: dict[str, Any] = {
+    "first_name": "Ada",
+    "last_name": "Lovelace",
+    "title": "Head of Sales",
+    "website": "http://www.acme.com",
+    "company_name": "Acme",
+}
+EMPLOYEES: dict[str, Any] = {
+    "message": "Data found for the given company.",
+    "total_count": 5000,
+    "credits_consumed": 0.05,
+    "employees": [EMPLOYEE],
+}
+NO_EMPLOYEES: dict[str, Any] = {
+    "message": "No data found for the given company.",
+    "total_count": 0,
+    "credits_consumed": 0,
+    "employees": [],
+}
+EVERYBODY = people_request(titles=(), seniorities=(), countries=())
 USED_UP = error(402, "insufficient_credits", "Insufficient credits: need 5, have 2.50.", credits_needed=2.5)
 BAD_KEY = error(401, "invalid_api_key", "Invalid API key. The key does not exist or is incorrect.")
 TOO_FAST = error(429, "rate_limit_exceeded", "Rate limit exceeded: 600 requests per 1 minute.")
@@ -123,6 +143,26 @@ RECORDINGS: tuple[VendorRecording, ...] = (
         unexpected=[UNEXPECTED],
         ineligible=ProviderRequest(field=ProviderField.PHONE, subject=NAMED, types=("mobile",)),
         masked=[CannedResponse(body=MOBILE | {"mobile_number": "1202555****"})],
+    ),
+    VendorRecording(
+        vendor=LeadMagic,
+        request=EVERYBODY,
+        value="Ada Lovelace",
+        path="/v1/people/employee-finder",
+        sent={"company_domain": "acme.com", "limit": 10},
+        hit=[CannedResponse(body=EMPLOYEES)],
+        cost=0.05,
+        miss=[CannedResponse(body=NO_EMPLOYEES)],
+        no_credits=[USED_UP],
+        bad_key=[BAD_KEY],
+        rate_limited=[TOO_FAST],
+        unexpected=[UNEXPECTED],
+        ineligible=people_request(),
+        masked=[
+            CannedResponse(
+                body=EMPLOYEES | {"employees": [EMPLOYEE | {"first_name": "A***", "last_name": "L***"}]}
+            )
+        ],
     ),
     VendorRecording(
         vendor=LeadMagic,

@@ -1,0 +1,1 @@
+"""The types of the extension's JavaScript, which comments state and a compiler checks."""
