@@ -25,6 +25,7 @@ from typing import Literal, TypeAlias
 FEATURES = (
     "address_books",
     "backup",
+    "call_registers",
     "company_filter",
     "company_sign_in",
     "crm",

@@ -32,6 +32,7 @@ class Action(StrEnum):
     CREDITS_GRANT = "credits.grant"
     LIMIT_SET = "limit.set"
     LIMIT_REMOVE = "limit.remove"
+    CALL_REGISTER_EFFECT = "call_register.effect"
     CRM_CONNECT = "crm_connection.create"
     CRM_CREDENTIALS = "crm_connection.credentials"
     CRM_MAPPING = "crm_connection.mapping"

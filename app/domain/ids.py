@@ -48,6 +48,8 @@ Prefix = Literal[
     "exc",
     "adb",
     "adp",
+    "cre",
+    "cgs",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")

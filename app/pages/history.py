@@ -60,7 +60,7 @@ def receipt(job_id: str) -> Response:
         (described,) = job_history.describe_with_names(session, caller().workspace_id, [snapshot.job])
     return page(
         "receipt.html",
-        body=job_body(snapshot, repeated=False),
+        body=job_body(snapshot, repeated=False, is_admin=caller().is_admin),
         described=described,
         purposes=purpose_choices.offered(),
         can_repeat=repeats.is_repeatable(snapshot.job, snapshot.items),

@@ -120,7 +120,7 @@ def save() -> Response:
 def _found(subject: Subject, status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
     """Return the page with what is stored about the person."""
     reverse_lookups.count([subject])
-    (result,) = services().lookups.look_up(caller().workspace_id, [subject])
+    (result,) = services().lookups.look_up(caller().workspace_id, [subject], is_admin=caller().is_admin)
     contact = result["contact"]
     named = {"contact_id": contact["id"]} if contact else subject.as_dict()
     return _page(status, errors=errors, result=result, subject=named, offers=_offers(result))

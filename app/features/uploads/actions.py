@@ -158,7 +158,7 @@ def delete(upload_id: str) -> None:
 def download_result(upload: Upload) -> Response:
     """Return the result as a file; its rows are read while it is sent."""
     record_export(Action.EXPORT_UPLOAD, upload.id)
-    parts = results.csv_parts(services().database, upload)
+    parts = results.csv_parts(services().database, upload, is_admin=caller().is_admin)
     # Passed through, because Flask would read all parts to find out how long the response is.
     response = Response(parts, mimetype="text/csv", direct_passthrough=True)
     name = upload.file_name.rpartition(".")[0] or upload.file_name

@@ -6,7 +6,7 @@ As a file it is read in parts: a long list occupies neither memory nor locks.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -19,6 +19,7 @@ from app.domain.errors import JobExpired
 from app.domain.findings import SourceKind
 from app.domain.kinds import Outcome
 from app.domain.lists.files.csv_lines import csv_lines
+from app.engine.call_registers import listed_answers
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, JobItem
@@ -34,6 +35,7 @@ COLUMNS = (
     "Found email",
     "Found email status",
     "Found phone",
+    "Found phone do not call",
     "Result",
     "Result credits",
     "Result sources",
@@ -64,6 +66,7 @@ class ResultRow:
     email: str | None = None
     email_status: str | None = None
     phone: str | None = None
+    phone_do_not_call: str | None = None
     credits: int = 0
     sources: tuple[str, ...] = ()
     receipt: str | None = None
@@ -72,7 +75,8 @@ class ResultRow:
     def texts(self, width: int) -> list[str]:
         """Return the cells of the row, as many as the header has, and the cells of `COLUMNS`."""
         cells = [*self.cells[:width], *[""] * (width - len(self.cells))]
-        found = (self.email, self.email_status, self.phone, self.outcome, str(self.credits))
+        number = (self.phone, self.phone_do_not_call)
+        found = (self.email, self.email_status, *number, self.outcome, str(self.credits))
         receipt = (", ".join(self.sources), self.receipt, self.note)
         return [*cells, *(text or "" for text in (*found, *receipt))]
 
@@ -97,23 +101,27 @@ class _Row(NamedTuple):
     charged: int | None
 
 
-def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[ResultRow]:
+def rows(
+    session: Session, upload: Upload, *, first: int, limit: int, is_admin: bool = False
+) -> list[ResultRow]:
     """Return the rows from this number on with their results; a duplicate has the result of the first row.
 
+    Numbers that do-not-call registers hide from members are in it if the reader `is_admin`.
     They are fewer than the limit if their cells are long, but at least one.
     """
     query = row_store.fitting(session, _joined(), upload.id, first=first, limit=limit)
-    return _read(session, upload, query)
+    return _read(session, upload, query, is_admin=is_admin)
 
 
 def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
     """Return the first rows that identify no person, cannot be read, or failed."""
     has_problem = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
     query = _joined().where(UploadRow.duplicate_of.is_(None), has_problem)
-    return _read(session, upload, row_store.fitting(session, query, upload.id, first=0, limit=limit))
+    fitting = row_store.fitting(session, query, upload.id, first=0, limit=limit)
+    return _read(session, upload, fitting, is_admin=False)
 
 
-def csv_parts(database: Database, upload: Upload) -> Iterator[bytes]:
+def csv_parts(database: Database, upload: Upload, *, is_admin: bool = False) -> Iterator[bytes]:
     """Yield the file in parts: the columns and rows of the upload, in their order, and what was found.
 
     The cells of the upload come back as they were. In what was found, formulas are escaped.
@@ -124,7 +132,7 @@ def csv_parts(database: Database, upload: Upload) -> Iterator[bytes]:
     first = 0
     while True:
         with database.reading() as session:
-            found = rows(session, upload, first=first, limit=BATCH)
+            found = rows(session, upload, first=first, limit=BATCH, is_admin=is_admin)
         if not found:
             return
         yield lines([row.texts(width) for row in found]).encode()
@@ -136,7 +144,7 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
 
     A result names values. Its contact is the one under which the workspace revealed them.
     """
-    read = rows(session, upload, first=first, limit=limit)
+    read = rows(session, upload, first=first, limit=limit, is_admin=True)  # nothing of them is shown
     emails = stored_forms(session, "email", [row.email for row in read if row.email])
     phones = stored_forms(session, "phone", [row.phone for row in read if row.phone])
     values = [*(("email", form) for form in emails), *(("phone", form) for form in phones)]
@@ -148,10 +156,13 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
     return found, read[-1].number + 1 if read else None
 
 
-def _read(session: Session, upload: Upload, query: Select[Any]) -> list[ResultRow]:
+def _read(session: Session, upload: Upload, query: Select[Any], *, is_admin: bool) -> list[ResultRow]:
     found = [_Row._make(row) for row in session.execute(query)]
     hidden = hidden_values.in_answers(session, [(row.result, row.request or {}) for row in found])
-    return [_result(row, upload.status, hidden) for row in found]
+    listed = listed_answers.find(session, upload.workspace_id, (row.result for row in found))
+    visible = (hidden_values.without(row.result, hidden) for row in found)
+    shown = [listed_answers.shown(values, listed, is_admin=is_admin) or {} for values in visible]
+    return [_result(row, upload.status, values) for row, values in zip(found, shown, strict=True)]
 
 
 def _joined() -> Select[Any]:
@@ -185,13 +196,12 @@ def _joined() -> Select[Any]:
     )
 
 
-def _result(row: _Row, status: str, hidden: Collection[str]) -> ResultRow:
+def _result(row: _Row, status: str, values: Mapping[str, Any]) -> ResultRow:
     result = partial(ResultRow, number=row.number, line=row.line, cells=tuple(row.cells))
     if row.fault is not None:
         return result(outcome="invalid", note=row.fault)
     is_duplicate = row.duplicate_of is not None
     outcome, note = _outcome(row, status)
-    values = hidden_values.without(row.result, hidden) or {}
     email: dict[str, Any] = next(iter(values.get("emails", ())), {})
     phone: dict[str, Any] = next(iter(values.get("phones", ())), {})
     return result(
@@ -199,11 +209,20 @@ def _result(row: _Row, status: str, hidden: Collection[str]) -> ResultRow:
         email=email.get("email"),
         email_status=email.get("status"),
         phone=phone.get("e164"),
+        phone_do_not_call=_do_not_call(phone),
         credits=0 if is_duplicate else row.charged_before + (row.charged or 0),
         sources=_sources((email, phone)),
         receipt=row.job_id,
         note=note or _same_as(row.duplicate_of),
     )
+
+
+def _do_not_call(phone: Mapping[str, Any]) -> str | None:
+    """Return the registers that have the number, with their dates; `yes` if only its source says so."""
+    if not phone.get("do_not_call"):
+        return None
+    listed = [one for one in phone.get("call_registers", ()) if one["listed"]]
+    return ", ".join(f"{one['name']} of {one['date'][:10]}" for one in listed) or "yes"
 
 
 def _same_as(number: int | None) -> str | None:
