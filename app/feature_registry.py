@@ -28,6 +28,7 @@ FEATURES = (
     "call_registers",
     "company_filter",
     "company_sign_in",
+    "credit_grants",
     "crm",
     "exclusions",
     "imports",

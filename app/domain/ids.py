@@ -49,7 +49,6 @@ Prefix = Literal[
     "adb",
     "adp",
     "cre",
-    "cgs",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")

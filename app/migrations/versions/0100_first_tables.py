@@ -400,6 +400,27 @@ def _create_contacts() -> None:
     )
 
     op.create_table(
+        "credit_schedules",
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("credits", sa.BigInteger(), nullable=False),
+        sa.Column("per_seat", sa.Boolean(), nullable=False),
+        sa.Column("day", sa.Integer(), nullable=False),
+        sa.Column("carried", sa.BigInteger()),
+        sa.Column("left", sa.BigInteger(), nullable=False),
+        sa.Column("spent_before", sa.BigInteger(), nullable=False),
+        sa.Column("next_at", TIME, nullable=False),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_credit_schedules")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_credit_schedules_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_credit_schedules_next_at", "credit_schedules", ["next_at"])
+
+    op.create_table(
         "call_register_effects",
         sa.Column("workspace_id", sa.String(), nullable=False),
         sa.Column("register_id", sa.String(40), nullable=False),
