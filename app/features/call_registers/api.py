@@ -11,7 +11,7 @@ from app.domain.call_registers import Effect
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, NotFound, ValidationFailed
 from app.features.call_registers import choices, overviews
-from app.features.call_registers.schemas import EffectSchema, RegisterSchema, RegistersSchema
+from app.features.call_registers.schemas import ChosenRegisterSchema, EffectSchema, RegistersSchema
 from app.web.bodies.body import json_response
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
@@ -38,7 +38,7 @@ def index() -> Response:
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(EffectSchema, arg_name="body")
-@blueprint.output(RegisterSchema)
+@blueprint.output(ChosenRegisterSchema)
 def choose(register_id: str, body: dict[str, Any]) -> Response:
     """Choose what your workspace does with the numbers in a register; it requires a session of an admin.
 

@@ -41,6 +41,10 @@ class RegisterSchema(ResponseSchema):
     )
 
 
+class ChosenRegisterSchema(RegisterSchema):
+    """The register after the choice."""
+
+
 class RegistersSchema(ResponseSchema):
     """The registers."""
 
