@@ -109,7 +109,7 @@ def test_the_page_has_a_form_for_each_register(app: APIFlask, admin: SignedInUse
 
 
 def test_the_page_without_registers_says_who_loads_them(app: APIFlask, admin: SignedInUser) -> None:
-    assert "No register is loaded" in visitor(app, admin).get("/admin/call-registers").text
+    assert "No register is loaded" in visitor(app, admin).open("/admin/call-registers").text
 
 
 def test_a_load_reports_what_was_read(run: Any, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_an_outdated_register_is_said_everywhere(
     [finding] = checks.findings(settings)
     with admin.database.reading() as session:
         numbers, left = gauges(session, clock.now())
-    page = visitor(app, admin).get("/admin/call-registers").text
+    page = visitor(app, admin).open("/admin/call-registers").text
 
     assert (finding.level, "older than 28 days" in finding.state) == (Level.WARNING, True)
     assert "flask call-registers load uk-tps" in finding.remedy

@@ -61,7 +61,7 @@ def forecast(user: SignedInUser) -> dict[str, Any]:
 
 
 def page(app: APIFlask, user: SignedInUser) -> str:
-    text: str = visitor(app, user).get("/usage").text
+    text: str = visitor(app, user).open("/usage").text
     return text
 
 
