@@ -35,11 +35,11 @@ COLUMNS = (
     "Found email",
     "Found email status",
     "Found phone",
-    "Found phone do not call",
     "Result",
     "Result credits",
     "Result sources",
     "Result receipt",
+    "Found phone do not call",
     "Result note",
 )
 """The columns that a result adds to the columns of the file."""
@@ -75,9 +75,8 @@ class ResultRow:
     def texts(self, width: int) -> list[str]:
         """Return the cells of the row, as many as the header has, and the cells of `COLUMNS`."""
         cells = [*self.cells[:width], *[""] * (width - len(self.cells))]
-        number = (self.phone, self.phone_do_not_call)
-        found = (self.email, self.email_status, *number, self.outcome, str(self.credits))
-        receipt = (", ".join(self.sources), self.receipt, self.note)
+        found = (self.email, self.email_status, self.phone, self.outcome, str(self.credits))
+        receipt = (", ".join(self.sources), self.receipt, self.phone_do_not_call, self.note)
         return [*cells, *(text or "" for text in (*found, *receipt))]
 
 
