@@ -25,8 +25,10 @@ from typing import Literal, TypeAlias
 FEATURES = (
     "address_books",
     "backup",
+    "call_registers",
     "company_filter",
     "company_sign_in",
+    "credit_grants",
     "crm",
     "dialing",
     "exclusions",

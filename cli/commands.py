@@ -29,7 +29,8 @@ GROUPS = (
 
 def group_names() -> list[str]:
     """Return the names of all command groups."""
-    features = (name for name in feature_registry.FEATURES if feature_registry.module_of(name, "commands"))
+    having = (name for name in feature_registry.FEATURES if feature_registry.module_of(name, "commands"))
+    features = (name.replace("_", "-") for name in having)
     return sorted((*GROUPS, *features))
 
 
@@ -51,7 +52,7 @@ class Commands(AppGroup):
 @cache
 def group(name: str) -> click.Group:
     """Return the group of this name, with the commands that features add to it."""
-    module = f"cli.{name}" if name in GROUPS else f"app.features.{name}.commands"
+    module = f"cli.{name}" if name in GROUPS else f"app.features.{name.replace('-', '_')}.commands"
     found: click.Group = import_module(module).group
     for feature in feature_registry.parts("subcommands"):
         for command in feature.SUBCOMMANDS.get(name, ()):

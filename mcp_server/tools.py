@@ -99,7 +99,8 @@ class Tools:
         """Reveal a person's phone numbers.
 
         This spends credits if a number of at least `min_status` (default: any) is found; what the workspace
-        already owns or has in its CRM is free. Observe `do_not_call`.
+        already owns or has in its CRM is free. Observe `do_not_call`; `call_registers` names the do-not-call
+        registers and their dates.
         """
         options = {
             "types": types,

@@ -120,7 +120,9 @@ def index(query: dict[str, Any]) -> Response:
 def show(contact_id: str) -> Response:
     """Get one person that the workspace revealed or saved."""
     with services().database.reading() as session:
-        return json_response(_public(owned_contacts.get(session, caller().workspace_id, contact_id)))
+        who = caller()
+        found = owned_contacts.get(session, who.workspace_id, contact_id, is_admin=who.is_admin)
+        return json_response(_public(found))
 
 
 @blueprint.post("/api/contacts/<contact_id>")

@@ -93,7 +93,13 @@ def linkedin_save(body: ProfileSnapshot) -> Response:
 
 def _to_json(session: Session, saved: SaveResult) -> dict[str, Any]:
     subjects = [saved.profile.subject]
-    (match,) = lookups.look_up(session, caller().workspace_id, subjects, prices=services().settings.prices)
+    (match,) = lookups.look_up(
+        session,
+        caller().workspace_id,
+        subjects,
+        prices=services().settings.prices,
+        is_admin=caller().is_admin,
+    )
     contact = match["contact"]
     return {
         "saved_profile": saved_profiles.saved_object(saved.profile),

@@ -144,5 +144,5 @@ def lookup(body: dict[str, Any]) -> Response:
     """
     subjects: list[Subject] = body["subjects"] if "subjects" in body else [body["subject"]]
     reverse_lookups.count(subjects)
-    results = services().lookups.look_up(caller().workspace_id, subjects)
+    results = services().lookups.look_up(caller().workspace_id, subjects, is_admin=caller().is_admin)
     return json_response({"results": results} if "subjects" in body else results[0])

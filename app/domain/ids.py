@@ -48,6 +48,7 @@ Prefix = Literal[
     "exc",
     "adb",
     "adp",
+    "cre",
     "vrf",
 ]
 

@@ -85,7 +85,7 @@ def annotate(contact_id: str) -> Response:
 def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None = None) -> Response:
     workspace_id = caller().workspace_id
     with services().database.reading() as session:
-        person = owned_contacts.get(session, workspace_id, contact_id)
+        person = owned_contacts.get(session, workspace_id, contact_id, is_admin=caller().is_admin)
         job_ids = reveals.job_ids(session, workspace_id, person.row.contact_id or "")
         receipts = contact_receipts.of_contact(session, workspace_id, person.row.contact_id or "", job_ids)
         lists = contact_lists.page(session, workspace_id, after=None, limit=contact_table.MAX_CHOICES)

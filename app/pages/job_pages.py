@@ -51,7 +51,7 @@ def read(job_id: str) -> ShownJob:
         age = database_clock.value(session) - job.created_at
     return ShownJob(
         snapshot,
-        job_body(snapshot, repeated=False),
+        job_body(snapshot, repeated=False, is_admin=caller().is_admin),
         described,
         repeats.is_repeatable(job, snapshot.items),
         repeats.is_of_own_records(job),

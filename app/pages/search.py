@@ -156,7 +156,7 @@ def _found(
 ) -> Response:
     """Return the page with what is stored about the person; else with whom the workspace may mean."""
     reverse_lookups.count([subject])
-    (result,) = services().lookups.look_up(caller().workspace_id, [subject])
+    (result,) = services().lookups.look_up(caller().workspace_id, [subject], is_admin=caller().is_admin)
     contact = result["contact"]
     named = {"contact_id": contact["id"]} if contact else subject.as_dict()
     is_unknown = contact is None and not result["suppressed"] and result["outcome"] != "ambiguous"

@@ -46,7 +46,8 @@
  */
 /**
  * @typedef {{e164: string, national: string, extension: string|null, type: string, line_type: string,
- *   status: ValueStatus, do_not_call: boolean|null, verified_at: string|null, sources: Source[]}} Phone
+ *   status: ValueStatus, do_not_call: boolean|null,
+ *   call_registers?: {name: string, date: string, listed: boolean}[], verified_at: string|null, sources: Source[]}} Phone
  */
 /** Why the workspace excludes a person. @typedef {{reason: string, note: string|null, matched_on: string, vendor: string|null, stage: string|null}} Exclusion */
 /** @typedef {{id: string, list: string|null, tags: string[], note: string|null, updated_at: string}} SavedProfile */

@@ -20,11 +20,21 @@ export function revealedValue(value) {
       { class: "facts" },
       statusBadge(value.status, value.verified_at, origin),
       value.status_reasons?.includes("former") && h("span", { class: "badge fair" }, t("former_employer")),
-      value.do_not_call && h("span", { class: "badge bad" }, t("do_not_call")),
+      value.do_not_call && h("span", { class: "badge bad" }, callText(value)),
       valueType(value),
       isImport && value.status !== "valid" && h("span", {}, t("status_valid_import")),
     ),
   );
+}
+
+/**
+ * Say that a number must not be called, and by which registers of which dates.
+ *
+ * @param {{call_registers?: {name: string, date: string, listed: boolean}[]}} value
+ */
+function callText({ call_registers: registers = [] }) {
+  const listed = registers.filter((one) => one.listed).map(({ name, date }) => `${name} ${date.slice(0, 10)}`);
+  return [t("do_not_call"), ...listed].join(" · ");
 }
 
 /** @param {{type: string}} value */

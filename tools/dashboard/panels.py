@@ -142,7 +142,18 @@ ROWS: dict[str, tuple[Plot, ...]] = {
         Plot("Queued imports", {"{{status}}": "max by (status) (ext_imports)"}),
         Plot("Bytes left", {"bytes": "max(ext_import_bytes_left)"}, "bytes"),
     ),
-    "Privacy": (Plot("Overdue first notices", {"people": "max(ext_notices_overdue)"}),),
+    "Privacy": (
+        Plot("Overdue first notices", {"people": "max(ext_notices_overdue)"}),
+        Plot(
+            "Time until a do-not-call register is too old",
+            {"{{register}}": "max by (register) (ext_call_register_seconds_left)"},
+            "s",
+        ),
+        Plot(
+            "Numbers in do-not-call registers",
+            {"{{register}}": "max by (register) (ext_call_register_numbers)"},
+        ),
+    ),
     "Servers": (
         Plot("Checks of the servers", {"{{part}}": "max by (part) (ext_probe_seconds)"}, "s"),
         Plot(

@@ -66,6 +66,7 @@ RULES = (
         FROM ledger
         WHERE CASE kind
               WHEN 'grant' THEN available <= 0 OR held <> 0 OR spent <> 0 OR job_id IS NOT NULL
+              WHEN 'expire' THEN available >= 0 OR held <> 0 OR spent <> 0 OR job_id IS NOT NULL
               WHEN 'hold' THEN held <= 0 OR available <> -held OR spent <> 0 OR job_id IS NULL
               WHEN 'settle' THEN held >= 0 OR spent <= 0 OR available <> -held - spent OR job_id IS NULL
               WHEN 'release' THEN held >= 0 OR spent <> 0 OR available <> -held OR job_id IS NULL

@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from app.domain.call_registers import Listing
+
 
 class StoredContact(NamedTuple):
     """The columns of a contact that matching and lookups read; two are equal if their ids are."""
@@ -93,7 +95,11 @@ class StoredEmail(NamedTuple):
 
 
 class StoredPhone(NamedTuple):
-    """A phone as one workspace sees it; `is_switchboard` is whether it is the number of a company."""
+    """A phone as one workspace sees it; `is_switchboard` is whether it is the number of a company.
+
+    `has_registers` is whether there are do-not-call registers, `listings` what they say about it, None until
+    they are asked.
+    """
 
     kind: Literal["phone"]
     id: str
@@ -114,3 +120,5 @@ class StoredPhone(NamedTuple):
     sources: list[dict[str, Any]]
     is_switchboard: bool
     owned_as: str | None
+    has_registers: bool
+    listings: tuple[Listing, ...] | None

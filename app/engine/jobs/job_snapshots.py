@@ -9,6 +9,8 @@ from typing import Any
 from app.domain.errors import JobNotFound
 from app.domain.kinds import KINDS
 from app.engine.accounts.workspaces import Balance
+from app.engine.call_registers import listed_answers
+from app.engine.call_registers.listings import Listings
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs, provider_calls, traces
 from app.engine.jobs.jobs import JobItem
@@ -26,7 +28,8 @@ class JobSnapshot:
     """A job, its items and the balance of its workspace, read in one transaction.
 
     `client_reference` is the caller's. `trace` is the receipt so far. `asking` are the providers that
-    are being queried. `hidden` are the addresses and numbers in the results that a regional rule hides.
+    are being queried. `hidden` are the addresses and numbers in the results that a regional rule hides, and
+    `listings` what do-not-call registers say about the numbers.
     """
 
     job: StoredJob
@@ -36,6 +39,7 @@ class JobSnapshot:
     trace: list[dict[str, Any]]
     asking: list[str] = field(default_factory=list)
     hidden: frozenset[str] = frozenset()
+    listings: Listings = field(default_factory=dict)
 
 
 class JobReader:
@@ -72,4 +76,6 @@ def _snapshot(session: Session, job: StoredJob, balance: Balance) -> JobSnapshot
         trace = traces.merge(trace, lines)
     answers = [(job.result, job.request), *((item.result, item.request) for item in items)]
     hidden = hidden_values.in_answers(session, answers)
-    return JobSnapshot(job, items, balance, job.request.get("client_reference"), trace, asking, hidden)
+    listed = listed_answers.find(session, job.workspace_id, (result for result, _request in answers))
+    reference = job.request.get("client_reference")
+    return JobSnapshot(job, items, balance, reference, trace, asking, hidden, listed)

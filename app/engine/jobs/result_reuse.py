@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, bindparam, false, literal, select, true
+from sqlalchemy import Select, String, bindparam, false, literal, select, true
 
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
-from app.domain.kinds import KINDS, Outcome, Status
+from app.domain.kinds import KINDS, Kind, Outcome, Status
+from app.engine.call_registers import registers
 from app.engine.contacts import bounce_reports, emails
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.exclusions import exclusions
@@ -60,6 +61,8 @@ class _Beside(NamedTuple):
     last_import: datetime | None
     last_suppression: datetime | None
     last_exclusion: datetime | None
+    last_register: datetime | None
+    hides_by_role: bool
     now: datetime
     is_held: bool
 
@@ -69,14 +72,16 @@ def find_or_hold(
     same_request: dict[str, Any],
     job: StoredJob | None,
     *,
+    account_id: str | None,
     freshness: Freshness,
     now: Moment,
 ) -> tuple[StoredJob | None, bool]:
     """Return the last finished job, unless it is too old or its result may be outdated.
 
-    A result may be outdated after an import, a new suppression or exclusion, or a bounce of one of its
-    addresses; that somebody is excluded or skipped may be at any time. If no job was ever finished,
-    PostgreSQL holds the credits of the new `job` in the same statement; return whether it did.
+    A result may be outdated after an import, a new suppression, exclusion or do-not-call register, or a
+    bounce of one of its addresses; that somebody is excluded or skipped may be at any time. While a register
+    hides numbers by role, an account gets no result of another one's question about numbers. If no job was
+    ever finished, PostgreSQL holds the credits of the new `job` in the same statement; return whether it did.
     """
     if not freshness.allows_reuse:
         return None, False
@@ -92,12 +97,21 @@ def find_or_hold(
         return None, beside.is_held
     if finished.finished_at + freshness.for_outcome(finished.outcome) <= beside.now:
         return None, False
+    if beside.hides_by_role and finished.account_id != account_id and _has_numbers(finished):
+        return None, False
     return finished if _is_reusable(session, finished, beside) else None, False
+
+
+def _has_numbers(job: StoredJob) -> bool:
+    """Return whether the job was asked for numbers."""
+    return job.kind == Kind.REVEAL_PHONE or "phone" in job.request.get("fields", ())
 
 
 def _is_reusable(session: Session, job: StoredJob, beside: _Beside) -> bool:
     """Return whether the finished job answers an equal request."""
-    changes = (beside.last_import, beside.last_suppression, beside.last_exclusion)
+    changes = [beside.last_import, beside.last_suppression, beside.last_exclusion]
+    if _has_numbers(job):
+        changes.append(beside.last_register)
     if any(change is not None and change >= job.created_at for change in changes):
         return False
     if job.outcome == Outcome.EXCLUDED:
@@ -121,6 +135,8 @@ def _last_finished_on(dialect: str, *, now: Moment, holds: bool) -> Select[Any]:
         import_runs.LATEST.label("last_import"),
         suppression_checks.LATEST.label("last_suppression"),
         exclusions.LATEST.label("last_exclusion"),
+        registers.LAST_CHANGE.label("last_register"),
+        registers.hides_by_role(bindparam("workspace_id", type_=String())).label("hides_by_role"),
         column(now).label("now"),
     )
     query = select(*jobs.STORED).where(*SAME_REQUEST, Job.status == Status.SUCCEEDED)

@@ -201,7 +201,7 @@ def _insert_or_find(
             return SubmitResult(opened)
         to_hold = None if job_request.allow_partial_hold else inserted
         finished, is_held = result_reuse.find_or_hold(
-            session, same_request, to_hold, freshness=freshness, now=now
+            session, same_request, to_hold, account_id=job_request.account_id, freshness=freshness, now=now
         )
         if finished is not None:
             if inserted is not None:

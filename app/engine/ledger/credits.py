@@ -169,6 +169,12 @@ def grant(session: Session, workspace_id: str, amount: int, *, reason: str, now:
     return balance(session, workspace_id)
 
 
+def expire(session: Session, workspace_id: str, amount: int, *, reason: str, now: Moment) -> None:
+    """Take available credits that were granted for a period and not spent in it."""
+    _must_post(session, workspace_id, "expire", available=-amount, reason=reason, now=now)
+    audit_log.record(session, Action.CREDITS_EXPIRE, object_id=workspace_id, workspace_id=workspace_id)
+
+
 def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: Moment) -> None:
     """Reserve credits for a job. An amount of 0 writes no entry.
 

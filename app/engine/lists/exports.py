@@ -1,6 +1,6 @@
 """Exports contacts and companies as rows that the importer can read.
 
-Suppressed contacts are omitted, and so are values that a regional rule hides.
+Suppressed contacts are omitted, and so are values that a regional rule or a do-not-call register hides.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Row, func, select
 
+from app.domain.call_registers import do_not_call, is_hidden
 from app.domain.findings import COMPANY_FIELDS, PERSON_FIELDS
 from app.domain.records.profile_links import urls_of
 from app.domain.regional_rules import RegionalRules
+from app.engine.call_registers import listings
 from app.engine.contacts import hidden_values, switchboards
 from app.engine.contacts.bulk import BATCH_SIZE, batched
 from app.engine.contacts.companies import Company
@@ -33,6 +35,8 @@ EMAIL_PARTS = ("", "_type", "_status", "_confidence", "_verified_at", "_seen_at"
 PHONE_PARTS = ("", "_type", "_status", "_do_not_call", "_verified_at", "_seen_at")
 """The endings of the columns of a value and its attributes."""
 
+OPERATOR = ""
+"""In place of a workspace: no workspace's choice applies to what the operator exports."""
 _PERSON_COLUMNS = (*PERSON_FIELDS, *(f"company_{name}" for name in COMPANY_FIELDS))
 _EMPLOYER = [getattr(Company, name).label(f"company_{name}") for name in COMPANY_FIELDS]
 _PEOPLE = (
@@ -114,12 +118,18 @@ def _visible(session: Session, batch: Sequence[Row[*tuple[Any, ...]]]) -> Iterat
     emails = _by_contact(session, Email, ExportedEmail, ids)
     phones = _by_contact(session, Phone, ExportedPhone, ids)
     people = [(contact, emails.get(contact.id, []), phones.get(contact.id, [])) for contact in batch]
+    registers = listings.find(session, OPERATOR, {row.e164 for rows in phones.values() for row in rows})
     suppressed = any_suppressed(session, (value for person in people for value in _identifiers(*person)))
     of_companies = switchboards.among(session, suppressed)
     for contact, addresses, numbers in people:
         listed = suppressed.intersection(_identifiers(contact, addresses, numbers))
         if not listed - of_companies:
-            shown = [row for row in numbers if Identifier("phone", row.e164) not in listed]
+            shown = [
+                row._replace(do_not_call=do_not_call(row.do_not_call, registers.get(row.e164, ())))
+                for row in numbers
+                if Identifier("phone", row.e164) not in listed
+                and not is_hidden(registers.get(row.e164, ()), is_admin=True)
+            ]
             yield _row(*_without_hidden(session.settings.regional_rules, contact, addresses, shown))
 
 
@@ -181,6 +191,9 @@ def value_cells(
     for index, phone in enumerate(phones):
         names = numbered("phone", PHONE_PARTS, index)
         cells |= texts(names, [getattr(phone, name) for name in _PHONE_VALUES])
+        if isinstance(phone, StoredPhone) and phone.listings:
+            flag = do_not_call(phone.do_not_call, phone.listings)
+            cells |= {} if flag is None else {names[3]: _text(flag)}
         if phone.extension:
             cells[names[0]] = f"{phone.e164};ext={phone.extension}"
     return cells

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
+from app.domain import call_registers
 from app.domain.findings import EmailStatus
 from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.emails import email_domain
@@ -15,6 +16,8 @@ from app.domain.records.profile_links import HasProfiles, are_two_people, urls_o
 from app.domain.records.subjects import Subject
 from app.domain.regional_rules import RegionalRules
 from app.domain.suppression_lists import forms
+from app.engine.call_registers import listings
+from app.engine.call_registers.listings import Listings, Numbers
 from app.engine.contacts import hidden_values
 from app.engine.contacts.emails import FORMER, Email
 from app.engine.contacts.phones import Phone
@@ -47,7 +50,8 @@ class ContactData:
 
     `employers` are the person's name and country, and their company's domain and names, by contact id.
     `saved` are summaries of the workspace's saved profiles by URL. The values in `hidden_emails` and
-    `hidden_phones` are those that a regional rule hides: they count for the suppression only.
+    `hidden_phones` are those that a regional rule or a do-not-call register hides: they count for the
+    suppression only.
     """
 
     emails: Mapping[str, Sequence[StoredEmail]] = field(default_factory=dict)
@@ -161,7 +165,8 @@ class Wanted:
     `asked`, which has everything that was given, for exclusions. `saved_urls` are of the workspace's saved
     profiles. Contacts that are together in `same_people` are the same person: a regional rule that hides
     values of one hides the values of all. A caller who has read the contacts with their companies passes
-    `employers_of` them, and they are not read again.
+    `employers_of` them, and they are not read again. Numbers that do-not-call registers hide from members are
+    hidden unless the reader `is_admin`.
     """
 
     workspace_id: str
@@ -171,6 +176,7 @@ class Wanted:
     saved_urls: Collection[str] = ()
     same_people: Collection[Sequence[Person]] = ()
     employers: Mapping[str, Employer] = field(default_factory=dict)
+    is_admin: bool = False
 
     @property
     def ids(self) -> frozenset[str]:
@@ -185,9 +191,10 @@ def load(
     subjects: Collection[Subject] = (),
     *,
     check_suppressions: bool = True,
+    is_admin: bool = False,
 ) -> ContactData:
     """Load the data of these contacts for one workspace, as `load_all` does."""
-    wanted = Wanted(workspace_id, contacts, subjects, asked=subjects)
+    wanted = Wanted(workspace_id, contacts, subjects, asked=subjects, is_admin=is_admin)
     return load_all(session, [wanted], check_suppressions=check_suppressions)[0]
 
 
@@ -196,7 +203,8 @@ def load_all(
 ) -> list[ContactData]:
     """Load the data that each workspace wants, in two queries regardless of their number.
 
-    Without `check_suppressions` it is one query, and no identifier counts as suppressed or excluded.
+    Without `check_suppressions` it is one query, and no identifier counts as suppressed or excluded. If there
+    are numbers, it is one more for the do-not-call registers, and another one if there are registers.
     """
     rows = contact_rows.read(
         session,
@@ -207,6 +215,7 @@ def load_all(
     loaded = [
         _hide(rules, _data(one, stored), one.same_people) for one, stored in zip(wanted, rows, strict=True)
     ]
+    loaded = _with_listings(session, wanted, loaded)
     if not check_suppressions:
         return loaded
     identifiers = [_identifiers_in(one, data) for one, data in zip(wanted, loaded, strict=True)]
@@ -317,6 +326,35 @@ def _split(
             is_hidden = any(hidden_values.is_hidden(rules, row, country) for country in countries[contact_id])
             (hidden if is_hidden else shown)[contact_id].append(row)
     return dict(shown), dict(hidden)
+
+
+def _with_listings(
+    session: Session, wanted: Sequence[Wanted], loaded: Sequence[ContactData]
+) -> list[ContactData]:
+    """Return the data with what do-not-call registers say, and with the numbers apart that they hide."""
+    numbers = [
+        Numbers(
+            one.workspace_id, {row.e164 for rows in data.phones.values() for row in rows if row.has_registers}
+        )
+        for one, data in zip(wanted, loaded, strict=True)
+    ]
+    found = listings.find_all(session, numbers)
+    return [
+        _listed(data, of_workspace, is_admin=one.is_admin) if of_workspace else data
+        for one, data, of_workspace in zip(wanted, loaded, found, strict=True)
+    ]
+
+
+def _listed(data: ContactData, found: Listings, *, is_admin: bool) -> ContactData:
+    """Return the data with these listings of numbers."""
+    shown: dict[str, list[StoredPhone]] = {}
+    hidden = {contact_id: list(rows) for contact_id, rows in data.hidden_phones.items()}
+    for contact_id, rows in data.phones.items():
+        marked = [row._replace(listings=found.get(row.e164, ())) for row in rows]
+        for row in marked:
+            is_hidden = call_registers.is_hidden(row.listings or (), is_admin=is_admin)
+            (hidden if is_hidden else shown).setdefault(contact_id, []).append(row)
+    return replace(data, phones=shown, hidden_phones=hidden)
 
 
 def stored_identifiers(

@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
+from app.engine.call_registers import registers
 from app.engine.contacts import switchboards
 from app.engine.contacts.bounce_reports import IS_OPEN, Feedback, reasons_with_bounce
 from app.engine.contacts.companies import Company
@@ -207,6 +208,8 @@ def _phones(dialect: str) -> Select[Any]:
         phones,
         switchboards.is_one(phones).label("is_switchboard"),
         owned_as.label("owned_as"),
+        registers.ANY.label("has_registers"),
+        cast(null(), String).label("listings"),
     ).where(any_of(dialect, phones.c.contact_id, "contact_ids"), phones.c.contact_id == wanted.value)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from app.engine.call_registers import listings
 from app.engine.contacts import hidden_values
 from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.ledger import acquisition
@@ -80,9 +81,10 @@ def disclose_all(session: Session, sales: Sequence[Sale]) -> list[Disclosure | N
 
     The result is None if no stored value satisfies the request or the contact is suppressed or excluded, and
     for a sale of the same field as one before it: it can be disclosed when that one is paid. Values that a
-    regional rule hides are left out. The price is charged if the workspace does not own one of the values
-    yet, under any contact; if the budget does not cover it, only owned values are returned. Values older than
-    the default age are returned; values older than the requested `max_age` are returned only to their owners.
+    regional rule or a do-not-call register hides are left out, and not charged. The price is charged if the
+    workspace does not own one of the values yet, under any contact; if the budget does not cover it, only
+    owned values are returned. Values older than the default age are returned; values older than the requested
+    `max_age` are returned only to their owners.
 
     Raises:
         PurposeRequired: values that the workspace does not own need a purpose, and none was stated.
@@ -107,7 +109,7 @@ def _choose(session: Session, sale: Sale) -> _Chosen | None:
     if data.is_suppressed(contact) or data.exclusion_of(contact) is not None:
         return None
     requested = field_requests.requested_values(data, contact.id, field_request)
-    values = _shown(session, requested, purchase.countries)
+    values = _shown(session, requested, purchase)
     is_owned = field_requests.owns(data, contact.id, field_request, values)
     if not is_owned and not purchase.is_affordable:
         values = [row for row in values if data.owns(row)]
@@ -138,8 +140,9 @@ def _acquire(
     paid = frozenset(index for index, (sale, _) in sold.items() if sale.purchase.job_id in payers)
     more = []
     for sale, values in (sold[index] for index in paid):
-        field, countries = sale.field_request.field, sale.purchase.countries
-        stored = _shown(session, field_requests.stored_values(sale.data, sale.contact.id, field), countries)
+        field = sale.field_request.field
+        values_of_field = field_requests.stored_values(sale.data, sale.contact.id, field)
+        stored = _shown(session, values_of_field, sale.purchase)
         if len(stored) > len(values):
             more.append(_acquisition(sale, stored))
     if more:
@@ -166,18 +169,21 @@ def _disclosure(sale: Sale, chosen: _Chosen, *, is_paid: bool) -> Disclosure:
 
 
 def _shown(
-    session: Session, values: Sequence[StoredEmail | StoredPhone], countries: frozenset[str]
+    session: Session, values: Sequence[StoredEmail | StoredPhone], purchase: Purchase
 ) -> list[StoredEmail | StoredPhone]:
-    """Return the values that the regional rules do not hide of a person in these countries."""
-    rules = session.settings.regional_rules
+    """Return the values that neither a regional rule hides of the person, nor a register from the account."""
+    rules, countries = session.settings.regional_rules, purchase.countries
     return [
         row
         for row in values
         if not rules or not any(hidden_values.is_hidden(rules, row, country) for country in countries)
+        if not (
+            row.kind == "phone" and listings.is_hidden_from_job(session, purchase.job_id, row.listings or ())
+        )
     ]
 
 
 def _object(row: StoredEmail | StoredPhone, *, primary: bool) -> dict[str, Any]:
     if row.kind == "email":
         return representations.email_object(row, primary=primary)
-    return representations.phone_object(row)
+    return representations.phone_object(row._replace(listings=None))  # registers are asked at each read

@@ -25,10 +25,11 @@ MAX_GROUP = 64
 
 
 class Lookup(NamedTuple):
-    """The people that a workspace looks up."""
+    """The people that a workspace looks up, for an admin or a member."""
 
     workspace_id: str
     subjects: Sequence[Subject]
+    is_admin: bool = False
 
 
 class Lookups:
@@ -48,9 +49,11 @@ class Lookups:
         self._database, self._prices, self._slot, self._finds = database, prices, slot, finds
         self._together = Grouped(self._look_up_all, name="lookup", size=MAX_GROUP)
 
-    def look_up(self, workspace_id: str, subjects: Sequence[Subject]) -> list[dict[str, Any]]:
+    def look_up(
+        self, workspace_id: str, subjects: Sequence[Subject], *, is_admin: bool = False
+    ) -> list[dict[str, Any]]:
         """Return one result for each subject, in order, as the function `look_up` does."""
-        lookup = Lookup(workspace_id, subjects)
+        lookup = Lookup(workspace_id, subjects, is_admin)
         return self._together(lookup) if _has_one_key(subjects) else self._look_up(lookup)
 
     def with_parts_of_leads(self, workspace_id: str, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,13 +83,19 @@ class Lookups:
             return [self._look_up(lookups[0])]
         with self._database.reading() as session:
             wanted = [(one.workspace_id, one.subjects[0]) for one in lookups]
-            results = look_up_by_key(session, wanted, prices=self._prices, finds=self._finds)
+            admins = [one.is_admin for one in lookups]
+            results = look_up_by_key(session, wanted, prices=self._prices, finds=self._finds, admins=admins)
         return [ALONE if result is None else [result] for result in results]
 
     def _look_up(self, lookup: Lookup) -> list[dict[str, Any]]:
         with self._slot(lookup.workspace_id), self._database.reading() as session:
             return look_up(
-                session, lookup.workspace_id, lookup.subjects, prices=self._prices, finds=self._finds
+                session,
+                lookup.workspace_id,
+                lookup.subjects,
+                prices=self._prices,
+                finds=self._finds,
+                is_admin=lookup.is_admin,
             )
 
 
@@ -103,8 +112,9 @@ def look_up(
     *,
     prices: Mapping[str, int],
     finds: Sequence[Find] = (),
+    is_admin: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return one result for each subject, in order.
+    """Return one result for each subject, in order, for an admin or a member.
 
     `prices` are credits by kind of job. The caller has counted the addresses and numbers that the workspace
     tries (`reverse_lookups.admit`); those about which it is told nothing change nothing in the result. The
@@ -112,7 +122,8 @@ def look_up(
     needs its own.
     """
     matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
-    (data,) = contact_data.load_all(session, [_wanted(workspace_id, subjects, matches)])
+    wanted = _wanted(workspace_id, subjects, matches, is_admin=is_admin)
+    (data,) = contact_data.load_all(session, [wanted])
     results = [_entry(subject, match, data, prices) for subject, match in zip(subjects, matches, strict=True)]
     people = [
         lookup_parts.of_match(workspace_id, match, data, is_barred=result["suppressed"])
@@ -128,18 +139,21 @@ def look_up_by_key(
     *,
     prices: Mapping[str, int],
     finds: Sequence[Find] = (),
+    admins: Sequence[bool] = (),
 ) -> list[dict[str, Any] | None]:
     """Return the result for each workspace and subject, or None for one that no profile or id leads to.
 
+    `admins` says for each whether an admin reads it; without it, members do.
     The number of queries does not depend on the number of subjects. None of them has an address or a number.
     """
     matches = contact_matching.find_by_keys(session, [subject for _workspace_id, subject in wanted])
-    found = [
-        (reader, subject, match)
-        for (reader, subject), match in zip(wanted, matches, strict=True)
-        if match.outcome == "matched"
-    ]
-    loaded = contact_data.load_all(session, [_wanted(reader, [one], [match]) for reader, one, match in found])
+    readers = zip(wanted, matches, admins or [False] * len(wanted), strict=True)
+    matched = [one for one in readers if one[1].outcome == "matched"]
+    found = [(reader, subject, match) for (reader, subject), match, _is_admin in matched]
+    loaded = contact_data.load_all(
+        session,
+        [_wanted(reader, [one], [match], is_admin=is_admin) for (reader, one), match, is_admin in matched],
+    )
     results = [
         _entry(one, match, data, prices) for (_reader, one, match), data in zip(found, loaded, strict=True)
     ]
@@ -152,7 +166,9 @@ def look_up_by_key(
     return [next(answers) if match.outcome == "matched" else None for match in matches]
 
 
-def _wanted(workspace_id: str, subjects: Sequence[Subject], matches: Sequence[Match]) -> Wanted:
+def _wanted(
+    workspace_id: str, subjects: Sequence[Subject], matches: Sequence[Match], *, is_admin: bool
+) -> Wanted:
     people = _people(matches)
     return Wanted(
         workspace_id,
@@ -164,6 +180,7 @@ def _wanted(workspace_id: str, subjects: Sequence[Subject], matches: Sequence[Ma
         employers=contact_data.employers_of(
             people, (company for match in matches for company in match.companies)
         ),
+        is_admin=is_admin,
     )
 
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from app.domain import kinds
+from app.domain import call_registers, kinds
+from app.domain.call_registers import Listing
 from app.domain.findings import EmailStatus
 from app.domain.normal.masks import mask_email, mask_phone
+from app.engine.call_registers import listings
 from app.engine.contacts.bounce_reports import BOUNCED
 from app.engine.contacts.emails import FORMER
 from app.engine.contacts.stored_rows import (
@@ -105,10 +107,22 @@ def phone_object(row: StoredPhone) -> dict[str, Any]:
         "line_type": row.line_type,
         "status": row.status,
         "confidence": row.confidence,
-        "do_not_call": row.do_not_call,
-        "do_not_call_checked_at": rfc3339(row.do_not_call_at),
+        **called(row.do_not_call, row.do_not_call_at, row.listings or ()),
         "verified_at": rfc3339(row.verified_at),
         "sources": row.sources,
+    }
+
+
+def called(
+    reported: bool | None,  # noqa: FBT001 -- a value
+    reported_at: datetime | None,
+    found: Sequence[Listing],
+) -> dict[str, Any]:
+    """Return the fields of a number that say whether it must not be called, and by which registers."""
+    return {
+        "do_not_call": call_registers.do_not_call(reported, found),
+        "do_not_call_checked_at": rfc3339(call_registers.checked_at(reported_at, found)),
+        "call_registers": [listings.to_public(one) for one in found],
     }
 
 
@@ -130,11 +144,19 @@ def _entry(
         "field": field,
         "type": row.type,
         "masked": mask(row),
+        "do_not_call": _do_not_call(row),
         "status": row.status,
         "last_verified_at": rfc3339(row.verified_at if owned else _day(row.verified_at)),
         "owned": owned,
         "credits": 0 if owned else price,
     }
+
+
+def _do_not_call(row: StoredEmail | StoredPhone) -> bool | None:
+    """Return whether a number must not be called, None for an address."""
+    if row.kind == "email":
+        return None
+    return call_registers.do_not_call(row.do_not_call, row.listings or ())
 
 
 def _day(time: datetime | None) -> datetime | None:

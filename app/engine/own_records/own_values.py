@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from app.domain.call_registers import is_hidden
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import TraceOutcome
 from app.domain.normal.emails import email_domain, email_kind, email_reasons
@@ -22,6 +23,8 @@ from app.domain.normal.phones.phones import assigned_phone, phone_from_e164
 from app.domain.providers.trace_lines import trace_line
 from app.domain.records.verdict_ttl import is_fresh
 from app.domain.regional_rules import PERSONAL, RegionalRules, is_maybe_mobile
+from app.engine.call_registers import listings
+from app.engine.call_registers.listings import Numbers
 from app.engine.contacts import bounce_reports
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.exclusions import exclusion_checks
@@ -232,7 +235,7 @@ def _without_barred(
     *,
     since: datetime,
 ) -> list[list[OwnValue]]:
-    """Return the values that are not suppressed, excluded, or reported as bounced by the workspace."""
+    """Return the values that are not suppressed, excluded, reported as bounced, or hidden by a register."""
     identifiers = [
         set(_identifiers(question.field_request.field, values))
         for question, values in zip(questions, candidates, strict=True)
@@ -242,15 +245,21 @@ def _without_barred(
         for question, own in zip(questions, identifiers, strict=True)
     ]
     suppressed, excluded = exclusion_checks.check(session, set().union(*identifiers), wanted)
+    registers = listings.find_all(session, [_numbers(each.workspace_id, each.identifiers) for each in wanted])
     return [
         [
             one
             for one in values
+            if not is_hidden(listed.get(one.value, ()), is_admin=True)
             if (suppressed | barred.keys()).isdisjoint(_identifiers(question.field_request.field, [one]))
             and not _has_bounced(session, question, one, since)
         ]
-        for question, values, barred in zip(questions, candidates, excluded, strict=True)
+        for question, values, barred, listed in zip(questions, candidates, excluded, registers, strict=True)
     ]
+
+
+def _numbers(workspace_id: str, identifiers: Iterable[Identifier]) -> Numbers:
+    return Numbers(workspace_id, [one.value for one in identifiers if one.kind == "phone"])
 
 
 def _has_bounced(session: Session, question: Question, one: OwnValue, since: datetime) -> bool:
@@ -334,6 +343,7 @@ def _phone_object(one: OwnValue) -> dict[str, Any]:
         "confidence": None,
         "do_not_call": None,
         "do_not_call_checked_at": None,
+        "call_registers": [],
         "verified_at": None,
         "sources": _sources(one),
     }

@@ -20,7 +20,7 @@ from app.infra.database.session import Session
 MIN_VALUES = 3
 """The fewest e-mails, and the fewest phones, for which a download has columns."""
 _PERSON = tuple(name for name in PERSON_FIELDS if name != "member_url")
-_OWN = ("lists", "tags", "note", "owner", "revealed_at", "contact_id", "updated_at")
+_OWN = ("lists", "tags", "note", "owner", "revealed_at", "contact_id", "updated_at", "call_registers")
 
 
 def columns(session: Session, workspace_id: str) -> list[str]:
@@ -37,7 +37,7 @@ def row(person: OwnedContact, *, with_values: bool) -> dict[str, str]:
     cells = exports.texts(_PERSON, _person(person)) | _company_cells(person)
     if with_values:
         cells |= exports.value_cells(*person.owned_rows)
-    return cells | exports.texts(_OWN, _own(person))
+    return cells | exports.texts(_OWN, _own(person, with_values=with_values))
 
 
 def _most(session: Session, workspace_id: str, table: type[Email | Phone]) -> int:
@@ -81,7 +81,7 @@ def _company_cells(person: OwnedContact) -> dict[str, str]:
     return exports.texts(names, [getattr(person.row, name) for name in names])
 
 
-def _own(person: OwnedContact) -> Sequence[Any]:
+def _own(person: OwnedContact, *, with_values: bool) -> Sequence[Any]:
     saved: dict[str, Any] = person.saved or {"lists": [], "tags": [], "note": None}
     return [
         "; ".join(entry["name"] for entry in saved["lists"]) or None,
@@ -91,4 +91,17 @@ def _own(person: OwnedContact) -> Sequence[Any]:
         rfc3339(person.row.revealed_at),
         person.row.contact_id,
         rfc3339(person.row.updated_at),
+        _registers(person) if with_values else None,
     ]
+
+
+def _registers(person: OwnedContact) -> str | None:
+    """Return the registers that have numbers of the person, with their dates."""
+    _emails, phones = person.owned_rows
+    texts = [
+        f"{phone.e164}: {listing.name} of {listing.date:%Y-%m-%d}"
+        for phone in phones
+        for listing in phone.listings or ()
+        if listing.is_listed
+    ]
+    return "; ".join(texts) or None

@@ -38,7 +38,13 @@ def search(criteria: PeopleCriteria, *, limit: int, cursor: str | None) -> Store
     try:
         with app.bulkhead.db_slot(workspace_id), app.database.reading() as session:
             found = people_search.search(
-                session, workspace_id, criteria, limit=limit, cursor=cursor, prices=app.settings.prices
+                session,
+                workspace_id,
+                criteria,
+                limit=limit,
+                cursor=cursor,
+                prices=app.settings.prices,
+                is_admin=caller().is_admin,
             )
     except InvalidValue as error:
         raise ValidationFailed(errors=(FieldError("/cursor", str(error)),)) from error

@@ -189,7 +189,7 @@ def delete_upload(upload_id: str) -> Response:
 
 
 def _page(session: Session, upload: Upload, first: int, limit: int) -> dict[str, Any]:
-    rows = results.rows(session, upload, first=first, limit=limit)
+    rows = results.rows(session, upload, first=first, limit=limit, is_admin=caller().is_admin)
     is_last = not rows or rows[-1].number + 1 >= upload.row_count
     return {"rows": list(map(_to_json, rows)), "next_cursor": None if is_last else rows[-1].number + 1}
 

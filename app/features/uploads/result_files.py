@@ -18,7 +18,7 @@ from app.domain.lists.files import xlsx_parts
 from app.domain.lists.files.csv_lines import csv_lines
 from app.domain.lists.files.xlsx_parts import Cell
 from app.features.uploads import results
-from app.features.uploads.results import COLUMNS
+from app.features.uploads.results import COLUMNS, ResultRow
 from app.features.uploads.tables import Upload
 from app.infra.database.db import Database
 
@@ -53,18 +53,18 @@ def content_type(upload: Upload, file_format: str) -> str:
     return "text/csv; charset=utf-8" if is_utf_8 else "text/csv"
 
 
-def parts(database: Database, upload: Upload, file_format: str) -> Iterator[bytes]:
-    """Yield the file in parts: the columns and rows of the upload, in their order, and what was found."""
-    return (_workbook if file_format == XLSX else _text)(database, upload)
+def parts(database: Database, upload: Upload, file_format: str, *, is_admin: bool = False) -> Iterator[bytes]:
+    """Yield the file in parts: the columns and rows of the upload, in their order, and what was found.
+
+    Numbers that do-not-call registers hide from members are in it if the reader `is_admin`.
+    """
+    batches = results.batches(database, upload, is_admin=is_admin)
+    return (_workbook if file_format == XLSX else _text)(upload, batches)
 
 
-def _workbook(database: Database, upload: Upload) -> Iterator[bytes]:
+def _workbook(upload: Upload, batches: Iterable[list[ResultRow]]) -> Iterator[bytes]:
     width, kinds = len(upload.header), (upload.table_format or {}).get(CELL_KINDS) or ()
-    rows = (
-        [*_typed(row.own(width), kinds), *row.added]
-        for batch in results.batches(database, upload)
-        for row in batch
-    )
+    rows = ([*_typed(row.own(width), kinds), *row.added] for batch in batches for row in batch)
     return xlsx_parts.workbook("Result", [*upload.header, *COLUMNS], rows)
 
 
@@ -85,7 +85,7 @@ def _cell(text: str, kind: str) -> Cell:
     return text
 
 
-def _text(database: Database, upload: Upload) -> Iterator[bytes]:
+def _text(upload: Upload, batches: Iterable[list[ResultRow]]) -> Iterator[bytes]:
     """Yield a text file. In what was found, formulas are escaped (docs/decisions/0020)."""
     width, written = len(upload.header), upload.table_format or {}
     encode = codecs.getincrementalencoder(_encoding(written))(_PLAIN).encode
@@ -93,7 +93,7 @@ def _text(database: Database, upload: Upload) -> Iterator[bytes]:
     if written.get(SEPARATOR_LINE) and not _encoding(written).startswith("utf"):
         yield encode(f"sep={upload.delimiter}\r\n")  # Excel reads no UTF-8 below such a line
     yield encode(lines([[*upload.header, *COLUMNS]]))
-    for batch in results.batches(database, upload):
+    for batch in batches:
         yield encode(lines([[*row.own(width), *row.added] for row in batch]))
 
 

@@ -5,7 +5,7 @@ As a file it is read in parts: a long list occupies neither memory nor locks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -17,6 +17,7 @@ from sqlalchemy.orm import aliased
 from app.domain.errors import JobExpired
 from app.domain.findings import SourceKind
 from app.domain.kinds import Outcome
+from app.engine.call_registers import listed_answers
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, JobItem
@@ -36,6 +37,7 @@ COLUMNS = (
     "Result credits",
     "Result sources",
     "Result receipt",
+    "Found phone do not call",
     "Result note",
 )
 """The columns that a result adds to the columns of the file."""
@@ -70,6 +72,7 @@ class ResultRow:
     email: str | None = None
     email_status: str | None = None
     phone: str | None = None
+    phone_do_not_call: str | None = None
     credits: int = 0
     sources: tuple[str, ...] = ()
     receipt: str | None = None
@@ -83,7 +86,13 @@ class ResultRow:
     def added(self) -> list[str | int]:
         """Return the cells of `COLUMNS`."""
         found = (self.email or "", self.email_status or "", self.phone or "", self.outcome, self.credits)
-        return [*found, ", ".join(self.sources), self.receipt or "", self.note or ""]
+        return [
+            *found,
+            ", ".join(self.sources),
+            self.receipt or "",
+            self.phone_do_not_call or "",
+            self.note or "",
+        ]
 
 
 class _Row(NamedTuple):
@@ -106,13 +115,16 @@ class _Row(NamedTuple):
     charged: int | None
 
 
-def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[ResultRow]:
+def rows(
+    session: Session, upload: Upload, *, first: int, limit: int, is_admin: bool = False
+) -> list[ResultRow]:
     """Return the rows from this number on with their results; a duplicate has the result of the first row.
 
+    Numbers that do-not-call registers hide from members are in it if the reader `is_admin`.
     They are fewer than the limit if their cells are long, but at least one.
     """
     query = row_store.fitting(session, _joined(), upload.id, first=first, limit=limit)
-    return _read(session, upload, query)
+    return _read(session, upload, query, is_admin=is_admin)
 
 
 def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
@@ -129,15 +141,16 @@ def _some_rows(
     session: Session, upload: Upload, condition: ColumnElement[bool], limit: int
 ) -> list[ResultRow]:
     query = _joined().where(UploadRow.duplicate_of.is_(None), condition)
-    return _read(session, upload, row_store.fitting(session, query, upload.id, first=0, limit=limit))
+    fitting = row_store.fitting(session, query, upload.id, first=0, limit=limit)
+    return _read(session, upload, fitting, is_admin=False)
 
 
-def batches(database: Database, upload: Upload) -> Iterator[list[ResultRow]]:
+def batches(database: Database, upload: Upload, *, is_admin: bool = False) -> Iterator[list[ResultRow]]:
     """Yield all rows in batches, each read in a session of its own: a slow reader holds no connection."""
     first = 0
     while True:
         with database.reading() as session:
-            found = rows(session, upload, first=first, limit=BATCH)
+            found = rows(session, upload, first=first, limit=BATCH, is_admin=is_admin)
         if not found:
             return
         yield found
@@ -149,7 +162,7 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
 
     A result names values. Its contact is the one under which the workspace revealed them.
     """
-    read = rows(session, upload, first=first, limit=limit)
+    read = rows(session, upload, first=first, limit=limit, is_admin=True)  # nothing of them is shown
     emails = stored_forms(session, "email", [row.email for row in read if row.email])
     phones = stored_forms(session, "phone", [row.phone for row in read if row.phone])
     values = [*(("email", form) for form in emails), *(("phone", form) for form in phones)]
@@ -161,10 +174,13 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
     return found, read[-1].number + 1 if read else None
 
 
-def _read(session: Session, upload: Upload, query: Select[Any]) -> list[ResultRow]:
+def _read(session: Session, upload: Upload, query: Select[Any], *, is_admin: bool) -> list[ResultRow]:
     found = [_Row._make(row) for row in session.execute(query)]
     hidden = hidden_values.in_answers(session, [(row.result, row.request or {}) for row in found])
-    return [_result(row, upload.status, hidden) for row in found]
+    listed = listed_answers.find(session, upload.workspace_id, (row.result for row in found))
+    visible = (hidden_values.without(row.result, hidden) for row in found)
+    shown = [listed_answers.shown(values, listed, is_admin=is_admin) or {} for values in visible]
+    return [_result(row, upload.status, values) for row, values in zip(found, shown, strict=True)]
 
 
 def _joined() -> Select[Any]:
@@ -198,13 +214,12 @@ def _joined() -> Select[Any]:
     )
 
 
-def _result(row: _Row, status: str, hidden: Collection[str]) -> ResultRow:
+def _result(row: _Row, status: str, values: Mapping[str, Any]) -> ResultRow:
     result = partial(ResultRow, number=row.number, line=row.line, cells=tuple(row.cells))
     if row.fault is not None:
         return result(outcome="invalid", note=row.fault)
     is_duplicate = row.duplicate_of is not None
     outcome, note = _outcome(row, status)
-    values = hidden_values.without(row.result, hidden) or {}
     email: dict[str, Any] = next(iter(values.get("emails", ())), {})
     phone: dict[str, Any] = next(iter(values.get("phones", ())), {})
     return result(
@@ -212,11 +227,20 @@ def _result(row: _Row, status: str, hidden: Collection[str]) -> ResultRow:
         email=email.get("email"),
         email_status=email.get("status"),
         phone=phone.get("e164"),
+        phone_do_not_call=_do_not_call(phone),
         credits=0 if is_duplicate else row.charged_before + (row.charged or 0),
         sources=_sources((email, phone)),
         receipt=row.job_id,
         note=note or _same_as(row.duplicate_of),
     )
+
+
+def _do_not_call(phone: Mapping[str, Any]) -> str | None:
+    """Return the registers that have the number, with their dates; `yes` if only its source says so."""
+    if not phone.get("do_not_call"):
+        return None
+    listed = [one for one in phone.get("call_registers", ()) if one["listed"]]
+    return ", ".join(f"{one['name']} of {one['date'][:10]}" for one in listed) or "yes"
 
 
 def _same_as(number: int | None) -> str | None:

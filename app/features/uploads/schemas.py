@@ -358,6 +358,14 @@ class ResultRowSchema(ResponseSchema):
     email = fields.String(allow_none=True, metadata={"example": "ada@acme.example"})
     email_status = fields.String(allow_none=True, metadata={"example": "valid"})
     phone = fields.String(allow_none=True, metadata={"example": None})
+    phone_do_not_call = fields.String(
+        allow_none=True,
+        metadata={
+            "example": "TPS of 2026-11-20",
+            "description": "The do-not-call registers that have the number, with their dates; `yes` if only "
+            "the source of the number says so; null if none does.",
+        },
+    )
     credits = fields.Integer(metadata={"example": 1})
     sources = fields.List(fields.String(), metadata={"example": ["hunter"]})
     receipt = fields.String(allow_none=True, metadata={"example": ids.EXAMPLES["job"]})

@@ -11,8 +11,9 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.domain.callers import Scope
-from app.domain.errors import ValidationFailed
+from app.domain.errors import AdminRequired, ValidationFailed
 from app.domain.ids import EXAMPLES
+from app.features.usage import forecasts
 from app.features.usage.reports import UsageReport, parse_period, read_report
 from app.features.usage.usage import FIGURES, Grouping
 from app.features.usage.usage_query import UsageQuery
@@ -21,6 +22,8 @@ from app.web.bodies.downloads import TABLES, json_download, json_file, table_dow
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
+from app.web.services import services
+from app.web.sign_in.admins import admin_caller
 from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("usage", __name__, tag="Limits and usage")
@@ -63,6 +66,61 @@ class UsageResponseSchema(ResponseSchema):
     by = fields.String(required=True, validate=validate.OneOf(list(Grouping)))
     rows = fields.List(fields.Nested(UsageRowSchema), required=True)
     totals = fields.Nested(UsageFiguresSchema, required=True)
+
+
+class NextGrantSchema(ResponseSchema):
+    """The next monthly grant."""
+
+    at = fields.DateTime(required=True, metadata={"example": "2026-12-01T00:00:00.000Z"})
+    credits = fields.Integer(required=True, metadata={"example": 500})
+    expires = fields.Integer(
+        required=True,
+        metadata={"example": 120, "description": "Granted ones that are unspent now."},
+    )
+
+
+class ForecastSchema(ResponseSchema):
+    """How long the credits of the workspace last."""
+
+    balance = fields.Integer(required=True, metadata={"example": 400})
+    reserved = fields.Integer(required=True, metadata={"example": 0})
+    spent_this_month = fields.Integer(required=True, metadata={"example": 100})
+    days_observed = fields.Integer(
+        required=True, metadata={"example": 28, "description": "Days of use that are known, 28 at most."}
+    )
+    per_day = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": 12.5,
+            "description": "Credits spent per day; null if fewer than seven days of use are known.",
+        },
+    )
+    ends_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": "2026-12-22T00:00:00.000Z",
+            "description": "When the credits end at this rate, with the grants until then; null if they "
+            "last, or if `per_day` is null.",
+        },
+    )
+    next_grant = fields.Nested(NextGrantSchema, required=True, allow_none=True)
+
+
+@blueprint.get("/api/usage/forecast")
+@Operation(errors=(AdminRequired,))
+@blueprint.auth_required(bearer)
+@limited(Policy.READ)
+@blueprint.output(ForecastSchema)
+def forecast() -> Response:
+    """Tell how long the credits of the workspace last; it requires a session of an admin.
+
+    The rate is that of the last four weeks.
+    """
+    with services().database.reading() as session:
+        current = admin_caller(session)
+        return json_response(forecasts.of(session, current.workspace_id).to_public())
 
 
 @blueprint.get("/api/usage")

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from app.domain.errors import FieldError, NotFound, ValidationFailed
+from app.features.usage import forecasts
 from app.features.usage.reports import UsageReport, parse_period, read_report
 from app.features.usage.usage import FIGURES, Grouping
 from app.features.usage.usage_query import UsageQuery
@@ -22,6 +23,7 @@ from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import page
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
+from app.web.sign_in.admins import acts_as_admin
 from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("usage_page", __name__, template_folder="templates")
@@ -51,6 +53,8 @@ def index() -> Response:
     spent = _credits_by_day(daily, start, end)
     with services().database.reading() as session:
         limits = limit_changes.visible(session, limit=paging.ROWS)
+        is_admin = acts_as_admin(session, caller())
+        forecast = forecasts.of(session, caller().workspace_id) if is_admin else None
     period = urlencode({"from": start.isoformat(), "to": end.isoformat()})
     return page(
         "usage.html",
@@ -63,6 +67,8 @@ def index() -> Response:
         bars=bars(spent),
         highest=max(value or 0 for value in spent),
         limits=limits,
+        forecast=forecast,
+        too_little=forecasts.TOO_LITTLE,
         errors=errors,
         given=request.args if errors else {},
         file=f"/usage/{by}.{{}}?{period}",

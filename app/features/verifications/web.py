@@ -9,5 +9,5 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(api.blueprint,),
     pages=(pages.blueprint,),
-    navigation=(Entry("verifications_page.index", "Verify", position=42),),
+    navigation=(Entry("verifications_page.index", "Verify", position=75, icon="check"),),
 )

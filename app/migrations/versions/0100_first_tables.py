@@ -376,6 +376,74 @@ def _create_contacts() -> None:
     op.create_index("ix_exclusions_workspace_id", "exclusions", ["workspace_id", "created_at", "id"])
 
     op.create_table(
+        "call_registers",
+        sa.Column("id", sa.String(40), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("country", sa.String(2), nullable=False),
+        sa.Column("edition", sa.String(28), nullable=False),
+        sa.Column("prefixes", JSON, nullable=False),
+        sa.Column("is_complete", sa.Boolean(), nullable=False),
+        sa.Column("date", TIME, nullable=False),
+        sa.Column("loaded_at", TIME, nullable=False),
+        sa.Column("changed_at", TIME, nullable=False),
+        sa.Column("numbers", sa.BigInteger(), nullable=False),
+        sa.Column("max_age_days", sa.Integer(), nullable=False),
+        sa.Column("effect", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_call_registers")),
+    )
+
+    op.create_table(
+        "call_register_blocks",
+        sa.Column("edition", sa.String(28), nullable=False),
+        sa.Column("block", sa.Integer(), nullable=False),
+        sa.Column("digests", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("edition", "block", name=op.f("pk_call_register_blocks")),
+    )
+
+    op.create_table(
+        "credit_schedules",
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("credits", sa.BigInteger(), nullable=False),
+        sa.Column("per_seat", sa.Boolean(), nullable=False),
+        sa.Column("day", sa.Integer(), nullable=False),
+        sa.Column("carried", sa.BigInteger()),
+        sa.Column("left", sa.BigInteger(), nullable=False),
+        sa.Column("spent_before", sa.BigInteger(), nullable=False),
+        sa.Column("next_at", TIME, nullable=False),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_credit_schedules")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_credit_schedules_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_credit_schedules_next_at", "credit_schedules", ["next_at"])
+
+    op.create_table(
+        "call_register_effects",
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("register_id", sa.String(40), nullable=False),
+        sa.Column("effect", sa.String(), nullable=False),
+        sa.Column("changed_by", sa.String()),
+        sa.Column("changed_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "register_id", name=op.f("pk_call_register_effects")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_call_register_effects_workspace_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["register_id"],
+            ["call_registers.id"],
+            name=op.f("fk_call_register_effects_register_id"),
+            ondelete="CASCADE",
+        ),
+    )
+
+    op.create_table(
         "contact_lists",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("workspace_id", sa.String(), nullable=False),

@@ -27,4 +27,5 @@ def annotate(person_id: str, notes: Mapping[str, Any]) -> tuple[OwnedContact, bo
         replayed = is_replay(session, person_id, now=now)
         if not replayed:
             owned_edits.annotate(session, edit(now), person_id, **notes)
-        return owned_contacts.get(session, caller().workspace_id, person_id), replayed
+        who = caller()
+        return owned_contacts.get(session, who.workspace_id, person_id, is_admin=who.is_admin), replayed

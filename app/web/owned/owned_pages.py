@@ -39,14 +39,21 @@ def parse_cursor(text: str | None, selection: Selection) -> Cursor | None:
 def read_page(selection: Selection, *, after: Cursor | None, limit: int) -> OwnedPage:
     """Return one page of the caller's people."""
     with services().database.reading() as session:
-        return owned_contacts.page(session, caller().workspace_id, selection, after=after, limit=limit)
+        return owned_contacts.page(
+            session,
+            caller().workspace_id,
+            selection,
+            after=after,
+            limit=limit,
+            is_admin=caller().is_admin,
+        )
 
 
 def download(selection: Selection, file_format: str, *, for_spreadsheet: bool = False) -> Response:
     """Return all of the caller's people that the selection matches, as a file."""
     record_export(Action.EXPORT_CONTACTS)
     workspace_id, with_values = caller().workspace_id, may_see_values()
-    people = _all(services().database, workspace_id, selection)
+    people = _all(services().database, workspace_id, selection, is_admin=caller().is_admin)
     if file_format == "json":
         return json_download("contacts", (person.public(with_values=with_values) for person in people))
     with services().database.reading() as session:
@@ -55,12 +62,16 @@ def download(selection: Selection, file_format: str, *, for_spreadsheet: bool = 
     return table_download("contacts", columns, rows, file_format, for_spreadsheet=for_spreadsheet)
 
 
-def _all(database: Database, workspace_id: str, selection: Selection) -> Iterator[OwnedContact]:
+def _all(
+    database: Database, workspace_id: str, selection: Selection, *, is_admin: bool
+) -> Iterator[OwnedContact]:
     """Yield all people in batches, each read in a session of its own: a slow reader holds no connection."""
     cursor = None
     while True:
         with database.reading() as session:
-            batch = owned_contacts.page(session, workspace_id, selection, after=cursor, limit=BATCH_SIZE)
+            batch = owned_contacts.page(
+                session, workspace_id, selection, after=cursor, limit=BATCH_SIZE, is_admin=is_admin
+            )
         yield from batch.contacts
         cursor = batch.next_cursor
         if cursor is None:

@@ -37,7 +37,9 @@ def show(
     chosen = selection or filters.selection
     with services().database.reading() as session:
         after = owned_contacts.cursor_of(session, workspace_id, chosen, request.args.get("after", ""))
-        found = owned_contacts.page(session, workspace_id, chosen, after=after, limit=ROWS)
+        found = owned_contacts.page(
+            session, workspace_id, chosen, after=after, limit=ROWS, is_admin=caller().is_admin
+        )
         lists = contact_lists.page(session, workspace_id, after=None, limit=MAX_CHOICES)
         team = accounts.of_workspace(session, workspace_id)
     has_next = found.next_cursor is not None and selection is None

@@ -59,6 +59,13 @@ class AvailableSchema(ResponseSchema):
     field = fields.String(metadata={"enum": ["email", "phone"], "example": "email"})
     type = fields.String(metadata={"example": "work"})
     masked = fields.String(metadata={"example": "a•••••@acme.example"})
+    do_not_call = fields.Boolean(
+        allow_none=True,
+        metadata={
+            "example": None,
+            "description": "Whether the number must not be called, as of a revealed one.",
+        },
+    )
     status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
     last_verified_at = fields.DateTime(
         allow_none=True,
@@ -101,6 +108,18 @@ class EmailSchema(ResponseSchema):
     sources = fields.List(fields.Nested(SourceSchema))
 
 
+class CallRegisterListingSchema(ResponseSchema):
+    """What a do-not-call register says about a number; registers of other countries are left out."""
+
+    id = fields.String(metadata={"example": "uk-tps"})
+    name = fields.String(metadata={"example": "TPS"})
+    date = fields.DateTime(metadata={"example": TIME, "description": "The date of the register's files."})
+    listed = fields.Boolean(metadata={"example": False})
+    outdated = fields.Boolean(
+        metadata={"example": False, "description": "Whether it is older than it may be used for calls."}
+    )
+
+
 class PhoneSchema(ResponseSchema):
     """A revealed phone number."""
 
@@ -118,11 +137,18 @@ class PhoneSchema(ResponseSchema):
     )
     status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
     confidence = fields.Float(allow_none=True, metadata={"example": 0.9})
-    do_not_call = fields.Boolean(allow_none=True, metadata={"example": False})
+    do_not_call = fields.Boolean(
+        allow_none=True,
+        metadata={
+            "example": False,
+            "description": "Whether it must not be called, by its source or by a register. Null if unknown.",
+        },
+    )
     do_not_call_checked_at = fields.DateTime(
         allow_none=True,
         metadata={"example": TIME, "description": "When the status was looked up or reported."},
     )
+    call_registers = fields.List(fields.Nested(CallRegisterListingSchema))
     verified_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
     sources = fields.List(fields.Nested(SourceSchema))
 

@@ -88,6 +88,7 @@ def test_available_values_are_masked_and_priced(session: Session) -> None:
             "field": "email",
             "type": "work",
             "masked": "a•••••@acme.com",
+            "do_not_call": None,
             "status": "valid",
             "last_verified_at": "2026-11-20T00:00:00.000Z",
             "owned": False,
@@ -97,6 +98,7 @@ def test_available_values_are_masked_and_priced(session: Session) -> None:
             "field": "phone",
             "type": "work",
             "masked": "+1 •••••••43",
+            "do_not_call": None,
             "status": "valid",
             "last_verified_at": None,
             "owned": False,
@@ -170,6 +172,7 @@ def test_an_owned_phone_is_shown_in_full(session: Session) -> None:
                 "confidence": 0.9,
                 "do_not_call": False,
                 "do_not_call_checked_at": STAMP,
+                "call_registers": [],
                 "verified_at": STAMP,
                 "sources": [SOURCE],
             }

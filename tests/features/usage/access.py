@@ -8,6 +8,7 @@ from access_support import MEMBER, Maker, requires
 
 ACCESS_RULES = {
     "GET /api/usage": requires("token", 200),  # of keys, those that may spend: test_usage_api
+    "GET /api/usage/forecast": requires("admin", 200),
 }
 WITHOUT_A_BODY: set[str] = set()
 BY_ID: tuple[str, ...] = ()

@@ -1,0 +1,189 @@
+"""Schedules that grant credits every month, exactly once for each month whatever is killed.
+
+A turn is one transaction: it moves `next_at` of the schedule forward, if it is still the one that was read,
+and writes the entries of the ledger. Of two processes, the second finds it moved. It locks the schedule, and
+then the workspace, as all that change a schedule do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import BigInteger, Index, Row, delete, func, select, update
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.domain import credit_schedules
+from app.domain.audit_actions import Action
+from app.domain.credit_schedules import Schedule, Turn
+from app.domain.errors import NotFound
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.workspaces import Workspace, foreign_key
+from app.engine.audit_log import entries as audit_log
+from app.engine.ledger import credits
+from app.infra.database import database_clock
+from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
+
+MAX_DUE = 100
+"""The most schedules whose grants one step of the sweep makes; the others are made by the next one."""
+UNKNOWN = "The workspace has no monthly grant. Add one: flask credits grants set"
+
+
+class CreditSchedule(Base):
+    """The monthly grant of a workspace.
+
+    It is of `credits`, for each enabled account if it is `per_seat`, at midnight (UTC) of a `day` of the
+    month. Of the unspent ones, `carried` are kept at the next grant; None keeps all. `left` are the granted
+    credits that were unspent after the last turn, when the workspace had spent `spent_before`.
+    """
+
+    __tablename__ = "credit_schedules"
+    __table_args__ = (Index("ix_credit_schedules_next_at", "next_at"),)
+
+    workspace_id: Mapped[str] = mapped_column(foreign_key(), primary_key=True)
+    credits: Mapped[int] = mapped_column(BigInteger)
+    per_seat: Mapped[bool]
+    day: Mapped[int]
+    carried: Mapped[int | None] = mapped_column(BigInteger)
+    left: Mapped[int] = mapped_column(BigInteger)
+    spent_before: Mapped[int] = mapped_column(BigInteger)
+    next_at: Mapped[datetime]
+    created_at: Mapped[datetime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What an operator sets."""
+
+    credits: int
+    per_seat: bool
+    day: int
+    carried: int | None
+
+
+class Due(NamedTuple):
+    """A grant that is due."""
+
+    workspace_id: str
+    next_at: datetime
+
+
+def put(session: Session, workspace_id: str, terms: Terms, *, starts_at: datetime | None = None) -> None:
+    """Set the monthly grant of a workspace; the first is on the next such day, or at or after `starts_at`.
+
+    A change applies from the next grant; what was granted before expires by the new terms.
+    """
+    now = database_clock.value(session)
+    next_at = credit_schedules.first_due(starts_at or now, terms.day)
+    is_own = CreditSchedule.workspace_id == workspace_id
+    session.execute(select(CreditSchedule.day).where(is_own).with_for_update())  # as `grant` does
+    row = _locked(session, workspace_id)
+    values = {
+        "credits": terms.credits,
+        "per_seat": terms.per_seat,
+        "day": terms.day,
+        "carried": terms.carried,
+        "next_at": next_at,
+    }
+    new = {"workspace_id": workspace_id, "left": 0, "spent_before": row.spent, "created_at": now}
+    statement = insert(session, CreditSchedule).values(**new, **values)
+    session.execute(statement.on_conflict_do_update(index_elements=["workspace_id"], set_=values))
+    audit_log.record(session, Action.CREDIT_SCHEDULE_SET, object_id=workspace_id, workspace_id=workspace_id)
+
+
+def remove(session: Session, workspace_id: str) -> None:
+    """Remove the monthly grant of a workspace; what was granted stays.
+
+    Raises:
+        NotFound: it has none.
+
+    """
+    is_own = CreditSchedule.workspace_id == workspace_id
+    if session.scalar(delete(CreditSchedule).where(is_own).returning(CreditSchedule.workspace_id)) is None:
+        raise NotFound(UNKNOWN)
+    audit_log.record(
+        session, Action.CREDIT_SCHEDULE_REMOVE, object_id=workspace_id, workspace_id=workspace_id
+    )
+
+
+def list_all(session: Session, workspace_id: str | None = None) -> Sequence[Row[CreditSchedule, str]]:
+    """Return the schedules with the names of their workspaces: of all, or of one."""
+    query = select(CreditSchedule, Workspace.name).join(
+        Workspace, Workspace.id == CreditSchedule.workspace_id
+    )
+    if workspace_id is not None:
+        query = query.where(CreditSchedule.workspace_id == workspace_id)
+    return session.execute(query.order_by(Workspace.name, Workspace.id)).all()
+
+
+def due(session: Session) -> list[Due]:
+    """Return the grants that are due, the oldest first."""
+    is_due = CreditSchedule.next_at <= database_clock.now()
+    query = select(CreditSchedule.workspace_id, CreditSchedule.next_at).where(is_due)
+    rows = session.execute(query.order_by(CreditSchedule.next_at).limit(MAX_DUE))
+    return [Due(*row) for row in rows]
+
+
+def grant(session: Session, one: Due) -> Turn | None:
+    """Make a grant that is due, and let expire what is not carried over; None if another process did.
+
+    After a downtime, it is called for each month that was missed.
+    """
+    is_same = (CreditSchedule.workspace_id == one.workspace_id, CreditSchedule.next_at == one.next_at)
+    schedule = session.scalar(select(CreditSchedule).where(*is_same).with_for_update())
+    if schedule is None:
+        return None
+    next_at = credit_schedules.next_due(one.next_at, schedule.day)
+    moved = update(CreditSchedule).where(*is_same).values(next_at=next_at)
+    if session.scalar(moved.returning(CreditSchedule.workspace_id)) is None:
+        return None
+    workspace = _locked(session, one.workspace_id)
+    made = credit_schedules.turn(
+        left=schedule.left,
+        spent=workspace.spent - schedule.spent_before,
+        available=workspace.available,
+        granted=schedule.credits * (seats(session, one.workspace_id) if schedule.per_seat else 1),
+        carried=schedule.carried,
+    )
+    now, label = database_clock.now(), f"{one.next_at:%Y-%m-%d}"
+    if made.expired:
+        reason = f"Not carried over on {label}"
+        credits.expire(session, one.workspace_id, made.expired, reason=reason, now=now)
+    if made.granted:
+        reason = f"Monthly grant of {label}"
+        credits.grant(session, one.workspace_id, made.granted, reason=reason, now=now)
+    changes: dict[str, Any] = {"left": made.left, "spent_before": workspace.spent}
+    session.execute(
+        update(CreditSchedule).where(CreditSchedule.workspace_id == one.workspace_id).values(changes)
+    )
+    return made
+
+
+def seats(session: Session, workspace_id: str) -> int:
+    """Return the number of accounts that are not disabled."""
+    is_seat = (Account.workspace_id == workspace_id, Account.disabled_at.is_(None))
+    return session.scalar(select(func.count()).select_from(Account).where(*is_seat)) or 0
+
+
+def of_workspace(session: Session, workspace_id: str) -> Schedule | None:
+    """Return the monthly grant of a workspace as a forecast needs it."""
+    row = session.get(CreditSchedule, workspace_id, populate_existing=True)
+    if row is None:
+        return None
+    spent = session.scalar(select(Workspace.spent).where(Workspace.id == workspace_id)) or 0
+    return Schedule(
+        credits=row.credits * (seats(session, workspace_id) if row.per_seat else 1),
+        day=row.day,
+        carried=row.carried,
+        left=max(0, row.left - max(0, spent - row.spent_before)),
+        next_at=row.next_at,
+    )
+
+
+def _locked(session: Session, workspace_id: str) -> Row[int, int]:
+    """Return the available and the spent credits of a workspace, and lock its row."""
+    query = select(Workspace.available, Workspace.spent).where(Workspace.id == workspace_id)
+    return session.execute(query.with_for_update(key_share=True)).one()
