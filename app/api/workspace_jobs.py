@@ -12,10 +12,12 @@ from marshmallow import fields, post_load, validate
 from app.domain import kinds
 from app.domain.errors import ValidationFailed
 from app.domain.kinds import KINDS, Outcome, Status
+from app.domain.permissions import Permission
 from app.engine.jobs import job_history, job_receipts
 from app.engine.jobs.job_receipts import JobFilter
 from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.database.db import Database
+from app.web import permissions
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
 from app.web.operations import Operation
@@ -99,6 +101,8 @@ def index(query: dict[str, Any]) -> Response:
 
 
 def _download(database: Database, workspace_id: str, job_filter: JobFilter, file_format: str) -> Response:
+    permissions.require(Permission.EXPORT)
+    permissions.require(Permission.SEE_COSTS)
     listed = _all(database, workspace_id, job_filter)
     if file_format == "json":
         return json_download("jobs", map(job_receipts.receipt, listed))

@@ -16,6 +16,8 @@ class Action(StrEnum):
     SESSION_END = "session.end"
     PASSWORD_CHECK = "password.check"  # noqa: S105 -- likewise
     PASSWORD_CHANGE = "password.change"  # noqa: S105 -- an action, not a secret
+    PASSWORD_RESET_LINK = "password.reset_link"  # noqa: S105 -- likewise
+    PASSWORD_RESET_MAIL = "password.reset_mail"  # noqa: S105 -- likewise
     TOTP_ENABLE = "totp.enable"
     TOTP_DISABLE = "totp.disable"
     COMPANY_IDENTITY_LINK = "company_identity.link"
@@ -24,6 +26,8 @@ class Action(StrEnum):
     ACCOUNT_DISABLE = "account.disable"
     ACCOUNT_ENABLE = "account.enable"
     ACCOUNT_ROLE = "account.role"
+    PERMISSIONS_MEMBERS = "permissions.members"
+    PERMISSIONS_ACCOUNT = "permissions.account"
     API_ACCESS_GRANT = "api_access.grant"
     API_ACCESS_REVOKE = "api_access.revoke"
     API_KEY_CREATE = "api_key.create"

@@ -48,6 +48,7 @@ Prefix = Literal[
     "exc",
     "adb",
     "adp",
+    "pwr",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")

@@ -11,6 +11,7 @@ from app.engine.jobs import job_receipts
 from app.engine.ledger import reveals
 from app.engine.owned import owned_contacts
 from app.engine.owned.owned_filters import Order, Selection, Sort
+from app.web import costs
 from app.web.bodies.downloads import FORMATS
 from app.web.owned import owned_changes, owned_pages
 from app.web.pages import contact_table, forms
@@ -99,7 +100,7 @@ def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None =
         person=shown,
         crm=stored.get("crm", []),
         address_books=stored.get("address_books", []),
-        receipts=receipts,
+        receipts=costs.shown(receipts),
         lists=lists,
         errors={name: text for name, text in (errors or {}).items() if text},
     )

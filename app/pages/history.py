@@ -14,6 +14,7 @@ from app.engine.jobs import job_history, jobs
 from app.engine.jobs.job_snapshots import JobSnapshot
 from app.engine.jobs.jobs import PURPOSE
 from app.pages import repeats
+from app.web import costs
 from app.web.jobs.job_responses import job_body
 from app.web.pages import forms, paging, purpose_choices
 from app.web.pages.access import signed_in
@@ -47,7 +48,9 @@ def index() -> Response:
         )
         shown, older = paging.split(rows, lambda job: job.id)
         described = job_history.describe_with_names(session, caller().workspace_id, shown)
-    return page("history.html", jobs=described, older=older, chosen=status or "", statuses=STATUSES)
+    return page(
+        "history.html", jobs=costs.shown(described), older=older, chosen=status or "", statuses=STATUSES
+    )
 
 
 @blueprint.get("/history/<job_id>")
@@ -60,7 +63,7 @@ def receipt(job_id: str) -> Response:
         (described,) = job_history.describe_with_names(session, caller().workspace_id, [snapshot.job])
     return page(
         "receipt.html",
-        body=job_body(snapshot, repeated=False),
+        body=costs.shown(job_body(snapshot, repeated=False)),
         described=described,
         purposes=purpose_choices.offered(),
         can_repeat=repeats.is_repeatable(snapshot.job, snapshot.items),

@@ -9,9 +9,11 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from app.domain.errors import FieldError, NotFound, ValidationFailed
+from app.domain.permissions import Permission
 from app.features.usage.reports import UsageReport, parse_period, read_report
 from app.features.usage.usage import FIGURES, Grouping
 from app.features.usage.usage_query import UsageQuery
+from app.web import permissions
 from app.web.accounts import limit_changes
 from app.web.bodies.downloads import csv_download
 from app.web.pages import forms, paging
@@ -40,6 +42,7 @@ GROUPINGS = [
 @limited(Policy.READ)
 def index() -> Response:
     """Show the credits of each day as bars, and a table by day, account, key, kind or provider."""
+    permissions.require(Permission.SEE_COSTS)
     errors: dict[str, str] = {}
     try:
         start, end, by = _chosen()
@@ -74,6 +77,8 @@ def index() -> Response:
 @limited(Policy.READ)
 def file(by: str) -> Response:
     """Return the table as a CSV file."""
+    permissions.require(Permission.SEE_COSTS)
+    permissions.require(Permission.EXPORT)
     if by not in set(Grouping):
         raise NotFound
     try:

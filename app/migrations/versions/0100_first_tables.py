@@ -196,6 +196,7 @@ def _create_accounts() -> None:
         sa.Column("held", sa.BigInteger(), nullable=False),
         sa.Column("spent", sa.BigInteger(), nullable=False),
         sa.Column("is_limited", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.Column("denied_to_members", JSON),
         sa.Column("created_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_workspaces")),
         sa.CheckConstraint("available >= 0", name=op.f("ck_workspaces_available_not_negative")),
@@ -209,6 +210,7 @@ def _create_accounts() -> None:
         sa.Column("email", sa.String(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("role", sa.String(), nullable=False),
+        sa.Column("permissions", JSON),
         sa.Column("api_access", sa.Boolean(), nullable=False),
         sa.Column("password_hash", sa.String(), nullable=False),
         sa.Column("disabled_at", TIME),
@@ -231,6 +233,7 @@ def _create_accounts() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("prefix", sa.String(), nullable=False),
         sa.Column("scopes", JSON, nullable=False),
+        sa.Column("permissions", JSON),
         sa.Column("token_hash", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("expires_at", TIME),
@@ -243,6 +246,25 @@ def _create_accounts() -> None:
         sa.UniqueConstraint("token_hash", name=op.f("uq_api_keys_token_hash")),
     )
     op.create_index("ix_api_keys_account_id", "api_keys", ["account_id"])
+
+    op.create_table(
+        "password_resets",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("account_id", sa.String(28)),
+        sa.Column("address_digest", sa.LargeBinary()),
+        sa.Column("token_digest", sa.LargeBinary()),
+        sa.Column("issued_for", sa.LargeBinary()),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.Column("expires_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_password_resets")),
+        sa.ForeignKeyConstraint(
+            ["account_id"], ["accounts.id"], name=op.f("fk_password_resets_account_id"), ondelete="CASCADE"
+        ),
+        sa.UniqueConstraint("address_digest", name=op.f("uq_password_resets_address_digest")),
+        sa.UniqueConstraint("token_digest", name=op.f("uq_password_resets_token_digest")),
+    )
+    op.create_index("ix_password_resets_account_id", "password_resets", ["account_id"])
+    op.create_index("ix_password_resets_expires_at", "password_resets", ["expires_at"])
 
     op.create_table(
         "company_identities",

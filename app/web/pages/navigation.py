@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from flask import Flask, current_app, request, url_for
 
+from app.domain.permissions import Permission
 from app.web.pages.access import Needs, Viewer
 
 _STARTS = frozenset({"/", "/admin"})
@@ -15,12 +16,16 @@ _STARTS = frozenset({"/", "/admin"})
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A link of the navigation: the endpoint of its page, its text, and its position in its group."""
+    """A link of the navigation: the endpoint of its page, its text, and its position in its group.
+
+    Whoever lacks the `permission` does not see it.
+    """
 
     endpoint: str
     label: str
     position: int
     needs: Needs = "member"
+    permission: Permission | None = None
 
     @property
     def is_current(self) -> bool:
@@ -76,7 +81,12 @@ def register(app: Flask, entries: Iterable[Entry]) -> None:
 def groups_for(viewer: Viewer) -> list[tuple[str, list[Entry]]]:
     """Return the groups with at least one link to the viewer's pages."""
     groups: dict[Needs, tuple[str, list[Entry]]] = current_app.extensions[_EXTENSION]
-    return [group for needs, group in groups.items() if viewer.has_link_to(needs) and group[1]]
+    shown = [
+        (title, [entry for entry in entries if entry.permission is None or viewer.may(entry.permission)])
+        for needs, (title, entries) in groups.items()
+        if viewer.has_link_to(needs)
+    ]
+    return [group for group in shown if group[1]]
 
 
 def _position(entry: Entry) -> int:
