@@ -39,6 +39,7 @@ FEATURES = (
     "privacy_requests",
     "providers",
     "quality",
+    "scim",
     "stored_people",
     "suppressions",
     "uploads",

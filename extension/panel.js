@@ -170,7 +170,7 @@ async function onStorageChange(changes) {
 function showHeader(session) {
   workspaceName.textContent = session.workspace.name;
   workspaceName.title = `${session.workspace.name} · ${hostOf(session.origin)}`;
-  balance.textContent = formatCredits(session.credits.balance);
+  balance.textContent = session.credits.balance === null ? "" : formatCredits(session.credits.balance);
   if (header.hasChildNodes()) return;
   const openHistory = () => ((viewStack = [viewStack[0], historyView]), navigate());
   const openSettings = () => ((viewStack = [viewStack[0], settingsView]), navigate());

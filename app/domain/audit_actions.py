@@ -23,9 +23,13 @@ class Action(StrEnum):
     COMPANY_IDENTITY_LINK = "company_identity.link"
     COMPANY_IDENTITY_UNLINK = "company_identity.unlink"
     ACCOUNT_CREATE = "account.create"
+    ACCOUNT_CHANGE = "account.change"
     ACCOUNT_DISABLE = "account.disable"
     ACCOUNT_ENABLE = "account.enable"
     ACCOUNT_ROLE = "account.role"
+    SCIM_TOKEN_CREATE = "scim_token.create"  # noqa: S105 -- likewise
+    SCIM_TOKEN_REVOKE = "scim_token.revoke"  # noqa: S105 -- likewise
+    SCIM_GROUP_MAP = "scim_group.map"
     PERMISSIONS_MEMBERS = "permissions.members"
     PERMISSIONS_ACCOUNT = "permissions.account"
     API_ACCESS_GRANT = "api_access.grant"
@@ -68,10 +72,11 @@ class Action(StrEnum):
 
 
 class ActorKind(StrEnum):
-    """Who did something: an account, an API key, a user of the operating system, or the service itself."""
+    """Who did something: an account, an API key, a provider, a user of the machine, or the service."""
 
     ACCOUNT = "account"
     API_KEY = "api_key"
+    SCIM = "scim"
     COMMAND = "command"
     SYSTEM = "system"
     UNKNOWN = "unknown"

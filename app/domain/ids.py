@@ -49,6 +49,8 @@ Prefix = Literal[
     "adb",
     "adp",
     "pwr",
+    "sct",
+    "scg",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")

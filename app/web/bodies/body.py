@@ -137,6 +137,11 @@ def _bad_values(value: object, pointer: str, depth: int) -> list[FieldError]:
     return []
 
 
+def bad_values(value: object) -> list[FieldError]:
+    """Return the errors of texts and numbers that cannot be stored, with JSON pointers."""
+    return _bad_values(value, "", 1)[:MAX_ERRORS]
+
+
 def _is_encodable(text: str) -> bool:
     return _NOT_ENCODABLE.search(text) is None
 
