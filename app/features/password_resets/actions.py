@@ -16,8 +16,7 @@ from app.features.password_resets import resets, rules
 from app.infra.crypto import passwords
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
-from app.web import admission, public_urls
-from app.web.accounts import account_rules
+from app.web import account_rules, admission, public_urls
 from app.web.request_actor import account_actor
 from app.web.services import services
 from app.web.sign_in.auth import caller

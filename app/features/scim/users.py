@@ -28,7 +28,7 @@ from app.infra import clock
 from app.infra.crypto import passwords
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
-from app.web.accounts import account_rules
+from app.web import account_rules
 
 USER = "urn:ietf:params:scim:schemas:core:2.0:User"
 SHAPE = Shape(

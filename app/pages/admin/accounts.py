@@ -16,8 +16,7 @@ from app.infra.crypto import passwords
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
-from app.web import admission
-from app.web.accounts import account_rules
+from app.web import account_rules, admission
 from app.web.pages import forms
 from app.web.pages.access import admin_only, viewer
 from app.web.pages.blueprint import PageBlueprint
