@@ -34,7 +34,7 @@ from app.domain.version import VERSION
 from app.infra.telemetry import log
 from app.pages import registration as pages
 from app.settings import Settings
-from app.web import admission, cors, errors, lifecycle
+from app.web import admission, cors, costs, errors, lifecycle
 from app.web.bodies import body, body_memory
 from app.web.bodies.received_files import FileRequest
 from app.web.feature import web_parts
@@ -102,6 +102,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     body_memory.register(app)
     admission.register(app)
     errors.register(app)
+    costs.register(app)
     cors.register(app, settings.cors_origins)
     for blueprint in (*BLUEPRINTS, *(part for feature in web_parts() for part in feature.api)):
         app.register_blueprint(blueprint)

@@ -172,7 +172,7 @@ function showHeader(session) {
   workspaceName.textContent = session.workspace.name;
   setDialLink(session.workspace.dial_link);
   workspaceName.title = `${session.workspace.name} · ${hostOf(session.origin)}`;
-  balance.textContent = formatCredits(session.credits.balance);
+  balance.textContent = session.credits.balance === null ? "" : formatCredits(session.credits.balance);
   if (header.hasChildNodes()) return;
   const openHistory = () => ((viewStack = [viewStack[0], historyView]), navigate());
   const openSettings = () => ((viewStack = [viewStack[0], settingsView]), navigate());

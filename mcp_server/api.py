@@ -115,7 +115,8 @@ def _sentence(status: int, problem: dict[str, Any]) -> str:
     parts = [f"{status} {problem.get('code', 'error')}: {problem.get('detail') or problem.get('title', '')}"]
     parts += [f"{error['pointer']}: {error['detail']}" for error in problem.get("errors", ())]
     if "required" in problem:
-        parts.append(f"Required: {problem['required']} credits; balance: {problem.get('balance')}.")
+        balance = f"; balance: {problem['balance']}" if "balance" in problem else ""
+        parts.append(f"Required: {problem['required']} credits{balance}.")
     if problem.get("retry_after") is not None:
         parts.append(f"Try again in {problem['retry_after']} seconds.")
     return " ".join(part for part in parts if part)

@@ -55,7 +55,7 @@ class EnrichedItemSchema(ResponseSchema):
         fields.Nested(ConflictSchema),
         metadata={"description": "The latest value wins; on the same day, that of the most trusted source."},
     )
-    credits_charged = fields.Integer(metadata={"example": 1})
+    credits_charged = fields.Integer(allow_none=True, metadata={"example": 1})
     error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
     excluded = fields.Nested(JobExclusionSchema, metadata={"description": "If the outcome is `excluded`."})
     skipped = fields.Nested(

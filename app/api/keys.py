@@ -11,6 +11,7 @@ from marshmallow import fields, validate
 from app.domain.callers import Scope
 from app.domain.errors import ApiAccessRequired, NotFound
 from app.domain.ids import EXAMPLES
+from app.domain.permissions import Permission
 from app.domain.spending import Period
 from app.engine.ledger import key_limits
 from app.engine.ledger.key_limits import LimitedKey
@@ -37,6 +38,11 @@ class KeySchema(ResponseSchema):
     name = fields.String(required=True, metadata={"example": "CRM sync"})
     prefix = fields.String(required=True, metadata={"example": "key_1a2B3c4D"})
     scopes = fields.List(fields.String(validate=validate.OneOf(list(Scope))), required=True)
+    permissions = fields.List(
+        fields.String(validate=validate.OneOf(list(Permission))),
+        required=True,
+        metadata={"description": "The key has those of them that its account has, too."},
+    )
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
     expires_at = fields.DateTime(
         required=True, allow_none=True, metadata={"example": "2030-01-01T00:00:00.000Z"}
@@ -124,6 +130,7 @@ def _to_json(limited_key: LimitedKey) -> dict[str, Any]:
         "name": key.name,
         "prefix": key.prefix,
         "scopes": key.scopes,
+        "permissions": sorted(Permission) if key.permissions is None else key.permissions,
         "created_at": clock.rfc3339(key.created_at),
         "expires_at": clock.rfc3339(key.expires_at),
         "last_used_at": clock.rfc3339(key.last_used_at),

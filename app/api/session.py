@@ -8,8 +8,10 @@ from apiflask import APIBlueprint
 from flask import Response, current_app
 from marshmallow import fields, validate
 
+from app.domain import permissions
 from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
+from app.domain.permissions import Permission
 from app.domain.version import API_VERSION
 from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Role
@@ -18,6 +20,7 @@ from app.infra import clock
 from app.infra.crypto import oprf
 from app.infra.database.session import Session
 from app.settings import Settings
+from app.web import costs
 from app.web.bodies.body import json_response
 from app.web.feature import web_parts
 from app.web.rate_limits import Policy, limited
@@ -63,6 +66,11 @@ class AuthSchema(ResponseSchema):
 
     kind = fields.String(required=True, validate=validate.OneOf(["session", "api_key"]))
     scopes = fields.List(fields.String(validate=validate.OneOf(list(Scope))), required=True)
+    permissions = fields.List(
+        fields.String(validate=validate.OneOf(list(Permission))),
+        required=True,
+        metadata={"description": "What the token may do beyond its scopes, set by admins of the workspace."},
+    )
     expires_at = fields.DateTime(
         required=True,
         allow_none=True,
@@ -189,6 +197,12 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
     """Return the body of `session`, which is also part of the login response."""
     settings = services().settings
     account = accounts.profile(transaction, current.account_id)
+    balance = {"balance": account.available, "reserved": account.held}
+    permitted = current.permissions & permissions.granted(  # a session that starts has those of its account
+        is_admin=account.role == Role.ADMIN,
+        denied_to_members=account.denied_to_members,
+        own=account.permissions,
+    )
     health = provider_throttles.health(transaction)
     described: dict[str, Any] = {
         "account": {
@@ -206,9 +220,10 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
         "auth": {
             "kind": current.kind,
             "scopes": list(current.scopes),
+            "permissions": sorted(permitted),
             "expires_at": clock.rfc3339(current.expires_at),
         },
-        "credits": {"balance": account.available, "reserved": account.held},
+        "credits": balance if Permission.SEE_COSTS in permitted else costs.without(balance),
         "prices": settings.prices,
         "purposes": {"required": settings.purpose_rule.is_set, "allowed": list(settings.purposes)},
         "hash_lookup": _hash_lookup(settings),

@@ -16,14 +16,22 @@ class Action(StrEnum):
     SESSION_END = "session.end"
     PASSWORD_CHECK = "password.check"  # noqa: S105 -- likewise
     PASSWORD_CHANGE = "password.change"  # noqa: S105 -- an action, not a secret
+    PASSWORD_RESET_LINK = "password.reset_link"  # noqa: S105 -- likewise
+    PASSWORD_RESET_MAIL = "password.reset_mail"  # noqa: S105 -- likewise
     TOTP_ENABLE = "totp.enable"
     TOTP_DISABLE = "totp.disable"
     COMPANY_IDENTITY_LINK = "company_identity.link"
     COMPANY_IDENTITY_UNLINK = "company_identity.unlink"
     ACCOUNT_CREATE = "account.create"
+    ACCOUNT_CHANGE = "account.change"
     ACCOUNT_DISABLE = "account.disable"
     ACCOUNT_ENABLE = "account.enable"
     ACCOUNT_ROLE = "account.role"
+    SCIM_TOKEN_CREATE = "scim_token.create"  # noqa: S105 -- likewise
+    SCIM_TOKEN_REVOKE = "scim_token.revoke"  # noqa: S105 -- likewise
+    SCIM_GROUP_MAP = "scim_group.map"
+    PERMISSIONS_MEMBERS = "permissions.members"
+    PERMISSIONS_ACCOUNT = "permissions.account"
     API_ACCESS_GRANT = "api_access.grant"
     API_ACCESS_REVOKE = "api_access.revoke"
     API_KEY_CREATE = "api_key.create"
@@ -69,10 +77,11 @@ class Action(StrEnum):
 
 
 class ActorKind(StrEnum):
-    """Who did something: an account, an API key, a user of the operating system, or the service itself."""
+    """Who did something: an account, an API key, a provider, a user of the machine, or the service."""
 
     ACCOUNT = "account"
     API_KEY = "api_key"
+    SCIM = "scim"
     COMMAND = "command"
     SYSTEM = "system"
     UNKNOWN = "unknown"

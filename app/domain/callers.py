@@ -7,6 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from app.domain import permissions
+from app.domain.permissions import Permission
+
 
 class Scope(StrEnum):
     """The permissions of an API key; a session has all of them."""
@@ -21,7 +24,7 @@ class Scope(StrEnum):
 class Caller:
     """The sender of an authenticated request; `token_id` is the id of the session or API key.
 
-    `is_admin` means that the account is an admin of its workspace.
+    `is_admin` means that the account is an admin of its workspace, and `permissions` are those of the token.
     """
 
     account_id: str
@@ -31,6 +34,7 @@ class Caller:
     scopes: tuple[Scope, ...]
     expires_at: datetime | None
     is_admin: bool = False
+    permissions: frozenset[Permission] = permissions.ALL
 
     @property
     def key_id(self) -> str | None:

@@ -10,12 +10,14 @@ Problem                      every error response (RFC 9457)
 ├── Forbidden                403  ApiAccessRequired InsufficientScope AccountDisabled
 │                                 AdminRequired OperatorRequired CrossSiteRequest
 │                                 PasswordSignInOff CompanyAccountRefused TotpRequiredForAdmins
+│                                 PermissionDenied
 ├── NotFound                 404  ContactNotFound JobNotFound UploadNotFound
 │                                 CompanyFilterNotReady
 ├── MethodNotAllowed         405
 ├── RequestTimeout           408
 ├── UploadNotReady           409
 ├── EndpointDisabled         409
+├── PasswordResetRefused     409
 ├── FilterKeyUnknown         409
 ├── PayloadTooLarge          413
 ├── UnsupportedMediaType     415
@@ -32,8 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from app.domain.permissions import ACTS, Permission
 from app.domain.spending import LimitUsage, Period
 
 
@@ -192,6 +195,10 @@ class InsufficientCredits(Problem):
             extra={"required": required, "balance": balance},
         )
 
+    def hide_costs(self) -> None:
+        """Leave out the balance and the limit, for a caller who may not see costs."""
+        self.detail, self.extra = self.help, {"required": self.extra["required"]}
+
 
 class SpendingLimitReached(InsufficientCredits):
     """A limit of the account or of the API key does not allow the request."""
@@ -291,6 +298,26 @@ class TotpRequiredForAdmins(Forbidden):
     help = "Set up two-factor sign-in for your account first; then continue."
 
 
+class PermissionDenied(Forbidden):
+    """The account, or the API key, lacks a permission; `permission` names it."""
+
+    code = "permission_denied"
+    title = "This account may not do this"
+    help = "Ask an admin of your workspace, who can allow it on the page Permissions."
+
+    @classmethod
+    def of(cls, permission: Permission, *, of_key: bool) -> Self:
+        """Return the refusal of an account or, with `of_key`, of an API key."""
+        act, extra = ACTS[permission], {"permission": permission.value}
+        if of_key:
+            return cls(
+                f"This API key may not {act}. Create a key with the permission {permission}. If the "
+                "account lacks it too, an admin of your workspace can allow it on the page Permissions.",
+                extra=extra,
+            )
+        return cls(f"This account may not {act}. {cls.help}", extra=extra)
+
+
 class NotFound(Problem):
     """The resource does not exist, or is not visible to the caller."""
 
@@ -369,6 +396,15 @@ class EndpointDisabled(Problem):
     status = 409
     title = "The webhook endpoint is disabled"
     help = "The endpoint of the delivery is disabled. Enable it, then replay the delivery."
+
+
+class PasswordResetRefused(Problem):
+    """The account gets no new password by a link; `detail` says why."""
+
+    code = "password_reset_refused"
+    status = 409
+    title = "The password cannot be reset"
+    help = "Another admin can reset it, if the account is enabled and has a password."
 
 
 class FilterKeyUnknown(Problem):

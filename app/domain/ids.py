@@ -50,6 +50,9 @@ Prefix = Literal[
     "adp",
     "cre",
     "vrf",
+    "pwr",
+    "sct",
+    "scg",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")

@@ -154,6 +154,7 @@ RUN_CRM_SCHEDULE = "upkeep.crm_schedule"
 READ_ADDRESS_BOOK = "upkeep.read_address_book"
 AUDIT = "upkeep.audit"
 MAIL_CODE = "upkeep.mail_code"
+MAIL_PASSWORD_RESET = "upkeep.mail_password_reset"  # noqa: S105 -- a task, not a secret
 INDEX_MENTIONS = "upkeep.index_mentions"
 ENCRYPT = "upkeep.encrypt"
 ADVANCE_UPLOAD = "upkeep.upload"

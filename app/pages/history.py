@@ -13,6 +13,7 @@ from app.engine.jobs import job_history, jobs
 from app.engine.jobs.job_receipts import JobFilter
 from app.engine.jobs.jobs import PURPOSE
 from app.pages import job_pages, repeats
+from app.web import costs
 from app.web.jobs import receipt_files
 from app.web.pages import forms, paging, purpose_choices, value_words
 from app.web.pages.access import signed_in
@@ -46,7 +47,9 @@ def index() -> Response:
         )
         shown, older = paging.split(rows, lambda job: job.id)
         described = job_history.describe_with_names(session, caller().workspace_id, shown)
-    return page("history.html", jobs=described, older=older, chosen=status or "", statuses=STATUSES)
+    return page(
+        "history.html", jobs=costs.shown(described), older=older, chosen=status or "", statuses=STATUSES
+    )
 
 
 @blueprint.get("/history.csv", defaults={"file_format": "csv"})

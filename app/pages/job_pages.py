@@ -12,6 +12,7 @@ from app.engine.jobs import job_history
 from app.engine.jobs.job_snapshots import JobSnapshot
 from app.infra.database import database_clock
 from app.pages import repeats
+from app.web import costs
 from app.web.jobs.job_responses import job_body
 from app.web.services import services
 from app.web.sign_in.auth import caller
@@ -51,8 +52,8 @@ def read(job_id: str) -> ShownJob:
         age = database_clock.value(session) - job.created_at
     return ShownJob(
         snapshot,
-        job_body(snapshot, repeated=False, is_admin=caller().is_admin),
-        described,
+        costs.shown(job_body(snapshot, repeated=False, is_admin=caller().is_admin)),
+        costs.shown(described),
         repeats.is_repeatable(job, snapshot.items),
         repeats.is_of_own_records(job),
         is_live=job.finished_at is None and age < LIVE,

@@ -8,11 +8,12 @@ from flask import Response, flash, request
 
 from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
+from app.domain.permissions import ACTS, Permission
 from app.engine.ledger import key_limits
 from app.infra.database import database_clock
 from app.web.accounts import key_changes, limit_changes
 from app.web.pages import forms
-from app.web.pages.access import signed_in
+from app.web.pages.access import signed_in, viewer
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page
@@ -23,6 +24,8 @@ from app.web.services import services
 from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("keys_page", __name__)
+
+_CHOICES = ("scopes", "permissions")
 
 
 @blueprint.get("/keys")
@@ -39,7 +42,7 @@ def index() -> Response:
 def create() -> Response:
     """Create a key, and show its secret this once."""
     expires = forms.text("expires_at")
-    body = _limits({"name": forms.text("name"), "scopes": request.form.getlist("scopes")})
+    body = _limits({name: request.form.getlist(name) for name in _CHOICES} | {"name": forms.text("name")})
     try:
         new = forms.load(NewKeySchema(), body | ({"expires_at": f"{expires}T00:00:00Z"} if expires else {}))
         _, secret = key_changes.create(new)
@@ -94,5 +97,7 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None, secret: st
         name=request.form.get("name", "") if errors else "",
         scopes=list(Scope),
         chosen=scopes,
+        permissions=[(one.value, ACTS[one]) for one in Permission if viewer().may(one)],
+        permitted=request.form.getlist("permissions") if errors else list(Permission),
         limits={name: request.form.get(name, "") if errors else "" for name in PERIODS},
     )

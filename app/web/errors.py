@@ -16,7 +16,7 @@ from werkzeug.exceptions import NotFound as NoRoute
 from app.domain import errors
 from app.domain.errors import FieldError, Problem
 from app.infra.telemetry.log import log
-from app.web import html_pages
+from app.web import costs, html_pages
 from app.web.bodies.body import MAX_ERRORS, escape
 
 
@@ -31,6 +31,8 @@ def register(app: APIFlask) -> None:
 
 def problem_response(problem: Problem) -> Response:
     """Return the response for a problem."""
+    if isinstance(problem, errors.InsufficientCredits) and costs.are_hidden():
+        problem.hide_costs()
     body = problem.as_dict() | {"request_id": g.get("request_id")}
     response = current_app.response_class(
         json.dumps(body), status=problem.status, mimetype="application/problem+json"
@@ -39,7 +41,7 @@ def problem_response(problem: Problem) -> Response:
         html_pages.vary(response)
     if problem.retry_after is not None:
         response.headers["Retry-After"] = str(problem.retry_after)
-    if isinstance(problem, errors.InsufficientCredits):
+    if isinstance(problem, errors.InsufficientCredits) and "balance" in problem.extra:
         response.headers["X-Credits-Charged"] = "0"
         response.headers["X-Credits-Balance"] = str(problem.extra["balance"])
     if isinstance(problem, errors.Unauthorized):

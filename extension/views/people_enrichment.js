@@ -39,7 +39,7 @@ export function enrichmentForm(app, list, onStarted) {
   const problem = h("div", { class: "stack" });
   const purpose = purposeChoice(app, "people");
   let latest = {};
-  let { balance } = app.session.credits;
+  let balance = app.session.credits.balance ?? Infinity; // null for accounts that may not see costs
   let isCapEdited = false;
   /** @type {Estimate|null} */
   let estimate = null;
@@ -69,7 +69,7 @@ export function enrichmentForm(app, list, onStarted) {
 
   /** @param {import("../storage.js").StoredSession} session */
   function showBalance(session) {
-    balance = session.credits.balance;
+    balance = session.credits.balance ?? Infinity;
     showPrice();
   }
 

@@ -39,7 +39,7 @@ export async function settingsView(app) {
         {},
         ...fact("settings_workspace", workspace.name),
         ...fact("settings_server", hostOf(session.origin)),
-        ...fact("settings_credits", formatCredits(session.credits.balance)),
+        ...(session.credits.balance === null ? [] : fact("settings_credits", formatCredits(session.credits.balance))),
         ...fact("settings_prices", pricesText),
       ),
       button(t("sign_out"), signOut),

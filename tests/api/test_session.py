@@ -6,6 +6,7 @@ from users_support import CREDITS, SignedInUser, bearer
 
 from app.domain.callers import Scope
 from app.domain.kinds import TraceOutcome
+from app.domain.permissions import Permission
 from app.domain.providers.throttles import FAILURES_IN_A_ROW
 from app.engine.providers import provider_throttles
 from app.infra import clock
@@ -74,7 +75,12 @@ def test_an_api_key_sees_its_own_scopes_and_expiry(user: SignedInUser) -> None:
 
     body = user.client.get("/api/ext/session", headers=bearer(key)).get_json()
 
-    assert body["auth"] == {"kind": "api_key", "scopes": ["lookup"], "expires_at": None}
+    assert body["auth"] == {
+        "kind": "api_key",
+        "scopes": ["lookup"],
+        "permissions": sorted(Permission),
+        "expires_at": None,
+    }
 
 
 def test_logout_ends_the_session_at_once_with_an_empty_response(user: SignedInUser) -> None:

@@ -29,7 +29,7 @@ NEVER_PERSONAL = {
     ),
     *("action", "actor_kind", "reason_code", "origin", "provider", "entity", "line_type", "field", "fields"),
     *("publishes", "request_id", "lease", "lease_token", "task", "fairness_key", "published_at", "delimiter"),
-    *("scopes", "columns", "matched_on", "asked", "waiting"),
+    *("scopes", "permissions", "columns", "matched_on", "asked", "waiting"),
     *(
         "counts",
         "estimate",

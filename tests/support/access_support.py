@@ -20,6 +20,7 @@ Maker: TypeAlias = Callable[[SignedInUser, str], str]
 class AccessRule:
     """What a route requires, the body or file to send, the expected statuses, and the owner of its resource.
 
+    `challenge` is the header WWW-Authenticate of a route with its own tokens.
     `scope_to_see` is the scope without which an API key gets a 404 for the resource.
     """
 
@@ -33,10 +34,13 @@ class AccessRule:
     code_if_permitted: str = ""
     scope_to_see: Scope | None = None
     reason: str = ""
+    challenge: str = ""
 
 
-def open_to_all(reason: str, *statuses: int, body: dict[str, Any] | None = None) -> AccessRule:
-    return AccessRule("nothing", frozenset(statuses or {200}), body, reason=reason)
+def open_to_all(
+    reason: str, *statuses: int, body: dict[str, Any] | None = None, challenge: str = ""
+) -> AccessRule:
+    return AccessRule("nothing", frozenset(statuses or {200}), body, reason=reason, challenge=challenge)
 
 
 def requires(needs: Any, *statuses: int, **extra: Any) -> AccessRule:

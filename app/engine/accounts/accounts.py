@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import CheckConstraint, String, bindparam, exists, false, select
 from sqlalchemy.orm import Mapped, mapped_column
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.domain.audit_actions import Action
 from app.domain.errors import ApiAccessRequired, NotFound
 from app.domain.ids import is_id, new_id
-from app.engine.accounts import api_keys, sessions
+from app.engine.accounts import api_keys, sessions, workspaces
 from app.engine.accounts.workspaces import Workspace, foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.infra.database.database_clock import Moment
@@ -38,7 +38,10 @@ class Role(StrEnum):
 
 
 class Account(Base):
-    """A user who signs in with an e-mail address, which is stored normalised."""
+    """A user who signs in with an e-mail address, which is stored normalised.
+
+    `permissions` are those that the account has or lacks whatever its workspace gives to members, by name.
+    """
 
     __tablename__ = "accounts"
     __table_args__ = (CheckConstraint("role IN ('member', 'admin')", name="role_known"),)
@@ -48,6 +51,7 @@ class Account(Base):
     email: Mapped[str] = mapped_column(unique=True)
     name: Mapped[str]
     role: Mapped[str]
+    permissions: Mapped[dict[str, Any] | None]
     api_access: Mapped[bool]
     password_hash: Mapped[str]
     disabled_at: Mapped[datetime | None]
@@ -63,9 +67,11 @@ class Profile(NamedTuple):
     email: str
     name: str
     role: str
+    permissions: dict[str, bool] | None
     api_access: bool
     workspace_id: str
     workspace_name: str
+    denied_to_members: list[str] | None
     available: int
     held: int
 
@@ -74,9 +80,10 @@ _PROFILE = Statement(
     Profile,
     lambda _dialect: (
         select(
-            *columns_of(Account, ("id", "email", "name", "role", "api_access")),
+            *columns_of(Account, ("id", "email", "name", "role", "permissions", "api_access")),
             Workspace.id.label("workspace_id"),
             Workspace.name.label("workspace_name"),
+            Workspace.denied_to_members,
             Workspace.available,
             Workspace.held,
         )
@@ -132,7 +139,11 @@ def create(
 
 
 def default_role(session: Session, workspace_id: str) -> Role:
-    """Return the role of a new account: an admin if it is the workspace's first one, else a member."""
+    """Return the role of a new account: an admin if it is the workspace's first one, else a member.
+
+    Lock the workspace, so that of two first accounts only one is.
+    """
+    workspaces.lock(session, [workspace_id])
     has_accounts = session.scalar(select(exists().where(Account.workspace_id == workspace_id)))
     return Role.MEMBER if has_accounts else Role.ADMIN
 

@@ -14,6 +14,7 @@ from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import is_id, new_id
+from app.domain.permissions import ALL, Permission
 from app.domain.tokens import TokenKind
 from app.engine.audit_log import entries as audit_log
 from app.infra.database.database_clock import Moment
@@ -25,7 +26,10 @@ MAX_KEYS = 50
 
 
 class ApiKey(Base):
-    """An API key; only the first characters and a hash of its token are stored."""
+    """An API key; only the first characters and a hash of its token are stored.
+
+    `permissions` are those of its account that it has; all without a list.
+    """
 
     __tablename__ = "api_keys"
 
@@ -34,6 +38,7 @@ class ApiKey(Base):
     name: Mapped[str]
     prefix: Mapped[str]
     scopes: Mapped[list[Any]]
+    permissions: Mapped[list[Any] | None]
     token_hash: Mapped[bytes] = mapped_column(unique=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
@@ -49,6 +54,7 @@ def create(
     *,
     name: str,
     scopes: Iterable[Scope],
+    permissions: Iterable[Permission] = ALL,
     expires_at: datetime | None,
     now: Moment,
 ) -> tuple[ApiKey, str]:
@@ -58,13 +64,14 @@ def create(
     """
     _require_room(session, account_id, now)
     token = tokens.new_token(TokenKind.API_KEY)
-    granted = set(scopes)
+    granted, permitted = set(scopes), set(permissions)
     key = ApiKey(
         id=new_id("key"),
         account_id=account_id,
         name=name,
         prefix=tokens.shown_prefix(token),
         scopes=[scope.value for scope in Scope if scope in granted],
+        permissions=None if permitted == ALL else sorted(permitted),
         token_hash=tokens.digest(token),
         created_at=now,
         expires_at=expires_at,

@@ -9,13 +9,15 @@ from typing import Literal, NamedTuple, cast
 
 from sqlalchemy import null, select, update
 
-from app.domain import tokens
+from app.domain import permissions, tokens
 from app.domain.callers import Caller, Scope
 from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
+from app.domain.permissions import Permission
 from app.domain.tokens import TokenKind
 from app.engine.accounts.accounts import Account, Role
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession, SessionLifetime
+from app.engine.accounts.workspaces import Workspace
 from app.infra.database.database_clock import Moment, column
 from app.infra.database.db import Database
 from app.infra.database.session import Session
@@ -30,7 +32,7 @@ _TABLES: dict[TokenKind, type[LoginSession | ApiKey]] = {
     TokenKind.SESSION: LoginSession,
     TokenKind.API_KEY: ApiKey,
 }
-_OWN = ("id", "token_hash", "account_id", "scopes", "expires_at", "last_used_at", "revoked_at")
+_OWN = ("id", "token_hash", "account_id", "scopes", "permissions", "expires_at", "last_used_at", "revoked_at")
 
 
 class _Token(NamedTuple):
@@ -40,12 +42,15 @@ class _Token(NamedTuple):
     token_hash: bytes
     account_id: str
     scopes: list[str] | None
+    permissions: list[str] | None
     expires_at: datetime | None
     last_used_at: datetime | None
     revoked_at: datetime | None
     workspace_id: str
     disabled_at: datetime | None
     role: str
+    own_permissions: dict[str, bool] | None
+    denied_to_members: list[str] | None
     now: datetime
 
 
@@ -54,9 +59,13 @@ def _token(kind: TokenKind, name: str, now: Moment) -> Statement[_Token]:
     """Return the query for tokens by `token_hash` or `id`, with their accounts and the current time."""
     table, accounts = _TABLES[kind].__table__, Account.__table__
     columns = [table.c[name] if name in table.c else null().label(name) for name in _OWN]
-    account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role)
-    query = select(*columns, *account, column(now).label("now")).join(
-        accounts, accounts.c.id == table.c.account_id
+    own = accounts.c.permissions.label("own_permissions")
+    account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role, own)
+    workspaces = Workspace.__table__
+    query = (
+        select(*columns, *account, workspaces.c.denied_to_members, column(now).label("now"))
+        .join(accounts, accounts.c.id == table.c.account_id)
+        .join(workspaces, workspaces.c.id == accounts.c.workspace_id)
     )
     return Statement(_Token, lambda dialect: query.where(any_of(dialect, table.c[name], "values")))
 
@@ -91,6 +100,7 @@ class Authenticator:
             scopes=tuple(Scope) if kind is TokenKind.SESSION else tuple(map(Scope, row.scopes or ())),
             expires_at=_ends_at(kind, row, lifetime),
             is_admin=row.role == Role.ADMIN,
+            permissions=_permissions(row),
         )
 
     def _read(self, kind: TokenKind, hashes: Sequence[bytes]) -> list[_Token | None]:
@@ -119,6 +129,13 @@ def _valid(row: _Token | None, kind: TokenKind, lifetime: SessionLifetime) -> _T
     if ends_at is not None and ends_at <= row.now:
         raise TokenExpired
     return row
+
+
+def _permissions(row: _Token) -> frozenset[Permission]:
+    account = permissions.granted(
+        is_admin=row.role == Role.ADMIN, denied_to_members=row.denied_to_members, own=row.own_permissions
+    )
+    return permissions.of_key(account, row.permissions)
 
 
 def _ends_at(kind: TokenKind, row: _Token, lifetime: SessionLifetime) -> datetime | None:

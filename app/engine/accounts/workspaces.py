@@ -22,7 +22,8 @@ from app.infra.database.statements import Statement, any_of
 class Workspace(Base):
     """A paying team. Its three credit columns cache the sums of the corresponding ledger columns.
 
-    `is_limited` means that an account or API key of the workspace has a spending limit.
+    `is_limited` means that an account or API key of the workspace has a spending limit. `denied_to_members`
+    are the permissions that its members lack by default.
     """
 
     __tablename__ = "workspaces"
@@ -37,6 +38,7 @@ class Workspace(Base):
     held: Mapped[int] = mapped_column(BigInteger, default=0)
     spent: Mapped[int] = mapped_column(BigInteger, default=0)
     is_limited: Mapped[bool] = mapped_column(default=False, server_default=false())
+    denied_to_members: Mapped[list[Any] | None]
     created_at: Mapped[datetime]
 
 

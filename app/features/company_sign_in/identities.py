@@ -154,6 +154,7 @@ def _created(session: Session, user: CompanyUser, workspaces: Mapping[str, str],
             email=user.email,
             name=user.name,
             password_hash=passwords.unusable(),
+            role=accounts.default_role(session, workspace_id),
             now=now,
         )
     except EmailTaken:  # by the same user's sign-in in another window

@@ -12,9 +12,11 @@ from marshmallow import fields
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, FieldError, InsufficientScope, NotFound, ValidationFailed
+from app.domain.permissions import Permission
 from app.engine.ledger import limit_settings
 from app.engine.ledger.limit_settings import SubjectLimit
 from app.features.limits.schemas import AccountLimitsSchema, SpendingLimitSchema
+from app.web import permissions
 from app.web.accounts import limit_changes
 from app.web.bodies.body import json_response
 from app.web.operations import Operation, id_parameter
@@ -63,6 +65,7 @@ def index(query: dict[str, Any]) -> Response:
     Admins see those of the workspace, members those of their account and its keys. An API key sees its own
     and those of its account.
     """
+    permissions.require(Permission.SEE_COSTS)
     with services().database.reading() as session:
         rows = limit_changes.visible(session, before=query.get("cursor"), limit=query["limit"] + 1)
     page, next_cursor = split(rows, query["limit"])

@@ -144,7 +144,7 @@ class FoundPersonSchema(SearchedPersonSchema):
     """A person whom a provider found."""
 
     credits_charged = fields.Integer(
-        metadata={"example": 1, "description": "0 for a person who was stored before."}
+        allow_none=True, metadata={"example": 1, "description": "0 for a person who was stored before."}
     )
 
 

@@ -12,6 +12,7 @@ from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, ValidationFailed
 from app.domain.kinds import ADVANCE_UPLOAD, Queue
 from app.domain.lists.headers import upload_columns
+from app.domain.permissions import Permission
 from app.engine.contacts.saved import contact_lists
 from app.engine.enrichments import skips
 from app.engine.enrichments.skips import SkipRule
@@ -20,7 +21,7 @@ from app.features.uploads import representations, result_files, results, uploads
 from app.features.uploads.tables import Upload
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
-from app.web import admission, purposes
+from app.web import admission, permissions, purposes
 from app.web.bodies.downloads import as_file
 from app.web.bodies.idempotency_header import begin, finish, is_replay
 from app.web.bodies.received_files import ReceivedFile
@@ -45,6 +46,7 @@ def create(file: ReceivedFile, options: Mapping[str, Any]) -> tuple[dict[str, An
         UploadNotReady: the workspace has too many unfinished uploads.
 
     """
+    permissions.require(Permission.START_UPLOADS)
     now = database_clock.now()
     with admission.transaction() as session:
         reference = begin(session, now=now, body={"sha256": sha256(file.content).hexdigest(), **options})
@@ -92,6 +94,7 @@ def map_columns(upload_id: str, mapping: Mapping[str, Any]) -> dict[str, Any]:
         ValidationFailed: there are more or fewer fields than columns, or they identify no person.
 
     """
+    permissions.require_phones(mapping["fields_"])
     with admission.transaction() as session:
         upload = uploads.locked(session, caller().workspace_id, upload_id)
         _check_columns(upload, mapping["columns"])
@@ -113,12 +116,14 @@ def start(upload_id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], bool
         ValidationFailed: the purpose is not one that can be stated.
 
     """
+    permissions.require(Permission.START_UPLOADS)
     purposes.check(body["purpose"])
     now = database_clock.now()
     with admission.transaction() as session:
         upload = uploads.locked(session, caller().workspace_id, upload_id)
         if is_replay(session, upload_id, now=now):
             return representations.describe(session, upload), True
+        permissions.require_phones(upload.fields)
         if skips.SKIP in body:
             uploads.set_skip(upload, SkipRule.parse(body))
         uploads.start(

@@ -10,6 +10,7 @@ from flask import Response
 
 from app.domain.callers import Scope
 from app.domain.errors import PurposeRequired, UploadNotFound, UploadNotReady, ValidationFailed
+from app.domain.permissions import Permission
 from app.features.uploads import actions, representations, results, uploads
 from app.features.uploads.results import ResultRow
 from app.features.uploads.schemas import (
@@ -24,6 +25,7 @@ from app.features.uploads.schemas import (
 )
 from app.features.uploads.tables import Upload
 from app.infra.database.session import Session
+from app.web import permissions
 from app.web.bodies import received_files
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
@@ -173,6 +175,7 @@ def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
         if not upload.header:
             raise UploadNotReady
         if query["format"] == "json":
+            permissions.require(Permission.EXPORT)
             return json_response(_page(session, upload, query["cursor"], query["limit"]))
     return actions.download_result(upload, query["format"])
 

@@ -15,6 +15,8 @@ from sqlalchemy import and_, func, or_, select, update
 
 from app.domain.errors import InsufficientCredits
 from app.domain.kinds import Kind
+from app.domain.permissions import Permission
+from app.engine.accounts import permissions
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.workspaces import balance
@@ -38,6 +40,7 @@ WINDOW = 4
 MAX_CREDITS = "max_credits"
 ACCOUNT_DISABLED = "account_disabled"
 KEY_ENDED = "key_ended"
+PHONES_NOT_ALLOWED = "phones_not_allowed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +226,21 @@ def _inactive_starter(session: Session, upload: Upload, *, now: Moment) -> str |
     account = select(Account.id).where(Account.id == upload.account_id, Account.disabled_at.is_(None))
     if session.scalar(account) is None:
         return ACCOUNT_DISABLED
+    if _lacks_phones(session, upload):
+        return PHONES_NOT_ALLOWED
     if upload.api_key_id is None:
         return None
     is_valid = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now)
     key = select(ApiKey.id).where(ApiKey.id == upload.api_key_id, ApiKey.revoked_at.is_(None), is_valid)
     return KEY_ENDED if session.scalar(key) is None else None
+
+
+def _lacks_phones(session: Session, upload: Upload) -> bool:
+    """Return whether the list asks for phone numbers, and its starter may not reveal any, or not any more."""
+    if "phone" not in upload.fields:
+        return False
+    permitted = permissions.of_account(session, upload.account_id, upload.api_key_id)
+    return Permission.REVEAL_PHONES not in permitted
 
 
 def _open_count(session: Session, upload_id: str) -> int:

@@ -36,6 +36,7 @@ REASONS = (
     ProviderFailed.code,
     chunks.ACCOUNT_DISABLED,
     chunks.KEY_ENDED,
+    chunks.PHONES_NOT_ALLOWED,
     row_store.UNREADABLE,
     failures.PROCESSING_FAILED,
 )
@@ -214,10 +215,10 @@ class UploadProgressSchema(ResponseSchema):
 
 
 class UploadCreditsSchema(ResponseSchema):
-    """What the upload has cost, and what its open jobs hold."""
+    """What the upload has cost, and what its open jobs hold; null without the permission `see_costs`."""
 
-    charged = fields.Integer(metadata={"example": 150})
-    reserved = fields.Integer(metadata={"example": 250})
+    charged = fields.Integer(allow_none=True, metadata={"example": 150})
+    reserved = fields.Integer(allow_none=True, metadata={"example": 250})
 
 
 class UploadFormatSchema(ResponseSchema):

@@ -13,10 +13,12 @@ from marshmallow import fields, validate
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, ValidationFailed
 from app.domain.ids import EXAMPLES
+from app.domain.permissions import Permission
 from app.features.usage import forecasts
 from app.features.usage.reports import UsageReport, parse_period, read_report
 from app.features.usage.usage import FIGURES, Grouping
 from app.features.usage.usage_query import UsageQuery
+from app.web import permissions
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import TABLES, json_download, json_file, table_download
 from app.web.operations import Operation
@@ -135,6 +137,9 @@ def usage(query: dict[str, Any]) -> Response:
     Admins see that of the workspace, members and API keys that of their account. The credits of a period
     equal those in the ledger. Providers have no credits: a job may have asked several.
     """
+    permissions.require(Permission.SEE_COSTS)
+    if query.get("format"):
+        permissions.require(Permission.EXPORT)
     start, end = parse_period(query.get("start"), query.get("end"))
     report = read_report(caller(), start, end, query["by"])
     rows = [_row(report, group) for group in report.rows]

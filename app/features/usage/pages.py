@@ -9,10 +9,12 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from app.domain.errors import FieldError, NotFound, ValidationFailed
+from app.domain.permissions import Permission
 from app.features.usage import forecasts
 from app.features.usage.reports import UsageReport, parse_period, read_report
 from app.features.usage.usage import FIGURES, Grouping
 from app.features.usage.usage_query import UsageQuery
+from app.web import permissions
 from app.web.accounts import limit_changes
 from app.web.bodies.downloads import table_download
 from app.web.pages import forms, paging
@@ -42,6 +44,7 @@ GROUPINGS = [
 @limited(Policy.READ)
 def index() -> Response:
     """Show the credits of each day as bars, and a table by day, account, key, kind or provider."""
+    permissions.require(Permission.SEE_COSTS)
     errors: dict[str, str] = {}
     try:
         start, end, by = _chosen()
@@ -81,6 +84,8 @@ def index() -> Response:
 @limited(Policy.READ)
 def file(by: str, file_format: str) -> Response:
     """Return the table as a CSV file or a workbook."""
+    permissions.require(Permission.SEE_COSTS)
+    permissions.require(Permission.EXPORT)
     if by not in set(Grouping):
         raise NotFound
     try:

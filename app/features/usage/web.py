@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.domain.permissions import Permission
 from app.features.usage import api, pages
 from app.web.feature import WebPart
 from app.web.pages.navigation import Entry
@@ -9,5 +10,5 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(api.blueprint,),
     pages=(pages.blueprint,),
-    navigation=(Entry("usage_page.index", "Usage", position=50),),
+    navigation=(Entry("usage_page.index", "Usage", position=50, permission=Permission.SEE_COSTS),),
 )

@@ -30,6 +30,7 @@ RETRY_SECONDS = 1
 P = ParamSpec("P")
 R = TypeVar("R")
 _hasher = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1, hash_len=32, salt_len=16)
+_NO_SALT = base64.b64encode(bytes(16)).rstrip(b"=").decode()
 _hash_slots = threading.BoundedSemaphore(MAX_PARALLEL_HASHES)
 _queue_slots = threading.BoundedSemaphore(MAX_PARALLEL_HASHES + MAX_QUEUED_HASHES)
 
@@ -56,12 +57,14 @@ def is_outdated(password_hash: str) -> bool:
 
 def unusable() -> str:
     """Return a hash that matches no password, with the current parameters, so that a check takes as long."""
-    salt, digest = (
-        base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
-        for size in (_hasher.salt_len, _hasher.hash_len)
-    )
+    digest = base64.b64encode(secrets.token_bytes(_hasher.hash_len)).rstrip(b"=").decode()
     cost = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
-    return f"$argon2id$v=19${cost}${salt}${digest}"
+    return f"$argon2id$v=19${cost}${_NO_SALT}${digest}"
+
+
+def is_unusable(password_hash: str) -> bool:
+    """Return whether the hash was made by `unusable`: a real one has a random salt."""
+    return f"${_NO_SALT}$" in password_hash
 
 
 def _matches(password_hash: str, password: str) -> bool:

@@ -197,6 +197,7 @@ def _create_accounts() -> None:
         sa.Column("held", sa.BigInteger(), nullable=False),
         sa.Column("spent", sa.BigInteger(), nullable=False),
         sa.Column("is_limited", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.Column("denied_to_members", JSON),
         sa.Column("created_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_workspaces")),
         sa.CheckConstraint("available >= 0", name=op.f("ck_workspaces_available_not_negative")),
@@ -210,6 +211,7 @@ def _create_accounts() -> None:
         sa.Column("email", sa.String(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("role", sa.String(), nullable=False),
+        sa.Column("permissions", JSON),
         sa.Column("api_access", sa.Boolean(), nullable=False),
         sa.Column("password_hash", sa.String(), nullable=False),
         sa.Column("disabled_at", TIME),
@@ -232,6 +234,7 @@ def _create_accounts() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("prefix", sa.String(), nullable=False),
         sa.Column("scopes", JSON, nullable=False),
+        sa.Column("permissions", JSON),
         sa.Column("token_hash", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("expires_at", TIME),
@@ -244,6 +247,93 @@ def _create_accounts() -> None:
         sa.UniqueConstraint("token_hash", name=op.f("uq_api_keys_token_hash")),
     )
     op.create_index("ix_api_keys_account_id", "api_keys", ["account_id"])
+
+    op.create_table(
+        "scim_tokens",
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("prefix", sa.String(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.Column("last_used_at", TIME),
+        sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_scim_tokens")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"], ["workspaces.id"], name=op.f("fk_scim_tokens_workspace_id"), ondelete="CASCADE"
+        ),
+        sa.UniqueConstraint("digest", name=op.f("uq_scim_tokens_digest")),
+    )
+
+    op.create_table(
+        "scim_users",
+        sa.Column("account_id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("user_key", sa.String(), nullable=False),
+        sa.Column("external_id", sa.String()),
+        sa.Column("data", JSON, nullable=False),
+        sa.Column("has_seat", sa.Boolean(), nullable=False),
+        sa.Column("updated_at", TIME, nullable=False),
+        sa.Column("removed_at", TIME),
+        sa.PrimaryKeyConstraint("account_id", name=op.f("pk_scim_users")),
+        sa.ForeignKeyConstraint(
+            ["account_id"], ["accounts.id"], name=op.f("fk_scim_users_account_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"], ["workspaces.id"], name=op.f("fk_scim_users_workspace_id"), ondelete="CASCADE"
+        ),
+        sa.UniqueConstraint("workspace_id", "user_key", name=op.f("uq_scim_users_workspace_id_user_key")),
+    )
+
+    op.create_table(
+        "scim_groups",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("name_key", sa.String(), nullable=False),
+        sa.Column("external_id", sa.String()),
+        sa.Column("role", sa.String()),
+        sa.Column("permissions", JSON),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.Column("updated_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_scim_groups")),
+        sa.CheckConstraint("role IN ('member', 'admin')", name=op.f("ck_scim_groups_role_known")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"], ["workspaces.id"], name=op.f("fk_scim_groups_workspace_id"), ondelete="CASCADE"
+        ),
+        sa.UniqueConstraint("workspace_id", "name_key", name=op.f("uq_scim_groups_workspace_id_name_key")),
+    )
+
+    op.create_table(
+        "scim_members",
+        sa.Column("group_id", sa.String(28), nullable=False),
+        sa.Column("account_id", sa.String(28), nullable=False),
+        sa.PrimaryKeyConstraint("group_id", "account_id", name=op.f("pk_scim_members")),
+        sa.ForeignKeyConstraint(
+            ["group_id"], ["scim_groups.id"], name=op.f("fk_scim_members_group_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["account_id"], ["accounts.id"], name=op.f("fk_scim_members_account_id"), ondelete="CASCADE"
+        ),
+    )
+    op.create_index("ix_scim_members_account_id", "scim_members", ["account_id"])
+
+    op.create_table(
+        "password_resets",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("account_id", sa.String(28)),
+        sa.Column("address_digest", sa.LargeBinary()),
+        sa.Column("token_digest", sa.LargeBinary()),
+        sa.Column("issued_for", sa.LargeBinary()),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.Column("expires_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_password_resets")),
+        sa.ForeignKeyConstraint(
+            ["account_id"], ["accounts.id"], name=op.f("fk_password_resets_account_id"), ondelete="CASCADE"
+        ),
+        sa.UniqueConstraint("address_digest", name=op.f("uq_password_resets_address_digest")),
+        sa.UniqueConstraint("token_digest", name=op.f("uq_password_resets_token_digest")),
+    )
+    op.create_index("ix_password_resets_account_id", "password_resets", ["account_id"])
+    op.create_index("ix_password_resets_expires_at", "password_resets", ["expires_at"])
 
     op.create_table(
         "company_identities",

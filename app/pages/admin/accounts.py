@@ -10,15 +10,13 @@ from flask import Response, flash, request
 from marshmallow import validate
 
 from app.domain.errors import NotFound
-from app.domain.normal.emails import email_reasons
-from app.engine.accounts import accounts, sessions, workspaces
+from app.engine.accounts import accounts, sessions
 from app.engine.accounts.accounts import Account, DisabledByOperator, EmailTaken, Role
 from app.infra.crypto import passwords
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
-from app.web import admission
-from app.web.feature import owns_domain
+from app.web import account_rules, admission
 from app.web.pages import forms
 from app.web.pages.access import admin_only, viewer
 from app.web.pages.blueprint import PageBlueprint
@@ -140,32 +138,14 @@ def change(account_id: str, change: str) -> Response:
 
 
 def _may_change(account: Account) -> bool:
-    """Return whether the viewer may change this account: an admin must not keep an operator out."""
-    return viewer().is_operator or not services().settings.is_operator(account.email)
+    return account_rules.may_change(account.email, by_operator=viewer().is_operator)
 
 
 def _may_create(address: str) -> bool:
-    """Return whether the viewer may create an account with this address, whether or not somebody has one.
-
-    Who owns the address would sign in to the account with a company account. And an admin who could try every
-    address would learn who has an account in another workspace. So only operators create accounts of domains
-    that the workspace does not use yet, or that another workspace uses, too.
-    """
-    settings, workspace_id = services().settings, caller().workspace_id
     if viewer().is_operator:
         return True
-    if settings.is_operator(address):
-        return False
-    domain = address.rpartition("@")[2]
     with services().database.reading() as session:
-        users = accounts.workspaces_of_domain(session, domain)
-        if users - {workspace_id}:
-            return False
-        is_owned = owns_domain(session, workspace_id, domain)
-        if is_owned is not None:
-            return is_owned
-        is_company = not {"webmail", "disposable"}.intersection(email_reasons(address))
-        return (is_company and bool(users)) or not workspaces.are_several(session)
+        return account_rules.may_have(session, caller().workspace_id, address)
 
 
 def _create(new: dict[str, Any]) -> str:
@@ -192,7 +172,7 @@ def _actions(account: Account) -> list[tuple[str, str]]:
     if account.disabled_at is not None:
         return [("enable", "Enable")] if viewer().is_operator or not account.disabled_by_operator else []
     is_admin = account.role == Role.ADMIN
-    return [
+    offered = [
         ("make-member", "Make member") if is_admin else ("make-admin", "Make admin"),
         ("revoke-api-access", "Revoke API access")
         if account.api_access
@@ -200,6 +180,8 @@ def _actions(account: Account) -> list[tuple[str, str]]:
         ("sign-out", "Sign out"),
         ("disable", "Disable"),
     ]
+    is_own = account.id == caller().account_id
+    return [(change, label) for change, label in offered if not (is_own and change in _NOT_TO_ONESELF)]
 
 
 def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
@@ -210,6 +192,7 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
         "admin/accounts.html",
         status,
         accounts=[(row, _actions(row)) for row in rows],
+        resettable={row.id for row in rows if _may_change(row) and row.id != caller().account_id},
         errors=errors or {},
         typed=typed,
         roles=[(role.value, role.value) for role in Role],

@@ -19,6 +19,7 @@ from app.domain.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
+from app.web import costs
 
 MAX_BYTES = 256 * 1024
 READ_BYTES = MAX_BYTES + 1
@@ -33,7 +34,7 @@ _NOT_ENCODABLE = re.compile("[\0\ud800-\udfff]")
 def json_response(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return a response with a JSON object; APIFlask would serialize a dictionary a second time."""
     return current_app.response_class(
-        current_app.json.dumps(body), status=status, headers=headers, mimetype="application/json"
+        current_app.json.dumps(costs.shown(body)), status=status, headers=headers, mimetype="application/json"
     )
 
 
@@ -134,6 +135,11 @@ def _bad_values(value: object, pointer: str, depth: int) -> list[FieldError]:
         case int() | float() if not -MAX_INTEGER <= value <= MAX_INTEGER:  # 1e999 is parsed as infinity
             return [FieldError(pointer, "The number exceeds 64 bits.")]
     return []
+
+
+def bad_values(value: object) -> list[FieldError]:
+    """Return the errors of texts and numbers that cannot be stored, with JSON pointers."""
+    return _bad_values(value, "", 1)[:MAX_ERRORS]
 
 
 def _is_encodable(text: str) -> bool:

@@ -14,7 +14,7 @@ from app.engine.enrichments.enrichment_estimates import Estimate
 from app.engine.jobs.jobs import PURPOSE, USE_OWN_RECORDS
 from app.engine.jobs.submission import JobRequest
 from app.infra.database import database_clock
-from app.web import purposes
+from app.web import permissions, purposes
 from app.web.bodies.body import json_response
 from app.web.jobs.job_requests import submit_and_wait
 from app.web.schemas.enrichment_schemas import EnrichmentRequest
@@ -24,6 +24,7 @@ from app.web.sign_in.auth import caller
 
 def submit(body: EnrichmentRequest) -> Response:
     """Submit the enrichment for the caller, and wait for it as the caller prefers; or return the estimate."""
+    permissions.require_phones(body.fields)
     refusal = purposes.check(body.purpose)
     settings = services().settings
     finds = services().own_records if body.dry_run or body.skip.sources else {}

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from flask import Response
 
+from app.domain.permissions import Permission
 from app.engine.jobs import job_receipts
 from app.engine.jobs.job_receipts import JobFilter
 from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.database.db import Database
+from app.web import permissions
 from app.web.bodies.downloads import json_download, table_download
 from app.web.services import services
 
@@ -20,15 +22,22 @@ def table(
     workspace_id: str, job_filter: JobFilter, file_format: str, *, for_spreadsheet: bool = False
 ) -> Response:
     """Return the receipts of the jobs as a table."""
+    _require_permissions()
     rows = map(job_receipts.row, _all(services().database, workspace_id, job_filter))
     return table_download("jobs", job_receipts.COLUMNS, rows, file_format, for_spreadsheet=for_spreadsheet)
 
 
 def in_json(workspace_id: str, job_filter: JobFilter) -> Response:
     """Return the receipts of the jobs as JSON."""
+    _require_permissions()
     return json_download(
         "jobs", map(job_receipts.receipt, _all(services().database, workspace_id, job_filter))
     )
+
+
+def _require_permissions() -> None:
+    permissions.require(Permission.EXPORT)
+    permissions.require(Permission.SEE_COSTS)
 
 
 def _all(database: Database, workspace_id: str, job_filter: JobFilter) -> Iterator[StoredJob]:

@@ -9,7 +9,7 @@ from app.engine.jobs.jobs import PURPOSE
 from app.engine.jobs.quotes import RevealPrice
 from app.engine.jobs.submission import JobRequest
 from app.engine.lookups.field_requests import ContactField, FieldRequest
-from app.web import purposes
+from app.web import permissions, purposes
 from app.web.jobs.job_requests import submit_and_wait
 from app.web.schemas.reveal_schemas import RevealRequest
 from app.web.services import services
@@ -28,6 +28,7 @@ def submit(field: ContactField, body: RevealRequest) -> Response:
 
 
 def _job_request(field: ContactField, body: RevealRequest) -> JobRequest:
+    permissions.require_phones([field.value])
     refusal = purposes.check(body.purpose)
     kind = kinds.revealing(field).name
     purpose = {} if body.purpose is None else {PURPOSE: body.purpose}

@@ -16,8 +16,10 @@ from app.domain.errors import (
     OperatorRequired,
     TotpRequiredForAdmins,
 )
+from app.domain.permissions import Permission
 from app.engine.accounts.accounts import Account, Role
-from app.engine.accounts.workspaces import Balance, Workspace
+from app.engine.accounts.workspaces import Workspace
+from app.web import costs
 from app.web.services import services
 from app.web.sign_in import admins, second_factor, session_cookie
 from app.web.sign_in.auth import authenticate, caller
@@ -25,6 +27,14 @@ from app.web.sign_in.auth import authenticate, caller
 P = ParamSpec("P")
 View = Callable[P, Response]
 Needs = Literal["member", "admin", "operator"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownBalance:
+    """The credits of the workspace; None for viewers who may not see costs."""
+
+    available: int | None = None
+    held: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +52,15 @@ class Viewer:
     api_access: bool
     workspace_id: str
     workspace_name: str
-    balance: Balance
+    balance: ShownBalance
+    permissions: frozenset[Permission]
     is_operator: bool
     acts_as_admin: bool
     lacks_second_factor: bool
+
+    def may(self, permission: str) -> bool:
+        """Return whether the viewer has the permission of this name."""
+        return permission in self.permissions
 
     def has_link_to(self, needs: Needs) -> bool:
         """Return whether the navigation has the pages that need this, even without the second factor."""
@@ -115,7 +130,8 @@ def _read_viewer() -> Viewer:
         api_access=account.api_access,
         workspace_id=workspace.id,
         workspace_name=workspace.name,
-        balance=Balance(workspace.available, workspace.held),
+        balance=ShownBalance() if costs.are_hidden() else ShownBalance(workspace.available, workspace.held),
+        permissions=current.permissions,
         is_operator=is_operator,
         acts_as_admin=acts_as_admin,
         lacks_second_factor=lacks_second_factor,

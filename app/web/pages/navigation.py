@@ -8,6 +8,7 @@ from typing import Literal
 
 from flask import Flask, current_app, request, url_for
 
+from app.domain.permissions import Permission
 from app.web.pages.access import Needs, Viewer
 
 _STARTS = frozenset({"/", "/admin"})
@@ -24,12 +25,14 @@ class Entry:
 
     A page of daily work has an `icon` of `static/icons.svg`, and its link is always shown. The links of other
     pages of members are folded under settings.
+    Whoever lacks the `permission` does not see it.
     """
 
     endpoint: str
     label: str
     position: int
     needs: Needs = "member"
+    permission: Permission | None = None
     icon: str = ""
 
     @property
@@ -123,10 +126,15 @@ def groups_for(viewer: Viewer) -> list[Group]:
     """Return the groups with at least one link to the viewer's pages, and only those links."""
     groups: tuple[Group, ...] = current_app.extensions[_EXTENSION]
     seen = (
-        replace(group, entries=tuple(entry for entry in group.entries if viewer.has_link_to(entry.needs)))
+        replace(group, entries=tuple(entry for entry in group.entries if _is_for(viewer, entry)))
         for group in groups
     )
     return [group for group in seen if group.entries]
+
+
+def _is_for(viewer: Viewer, entry: Entry) -> bool:
+    is_allowed = entry.permission is None or viewer.may(entry.permission)
+    return is_allowed and viewer.has_link_to(entry.needs)
 
 
 def _of(place: Place, entries: Iterable[Entry]) -> Iterator[Entry]:

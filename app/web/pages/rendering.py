@@ -11,8 +11,10 @@ from typing import Any
 from flask import Flask, Response, render_template, url_for
 from jinja2 import StrictUndefined
 
+from app.domain.errors import PermissionDenied
 from app.domain.ids import is_id
 from app.domain.kinds import KINDS
+from app.domain.permissions import Permission
 from app.infra import clock
 from app.web.pages import avatars, phone_texts, table_cells, value_words
 from app.web.pages.access import is_signed_in, viewer
@@ -62,6 +64,8 @@ def register(app: Flask) -> None:
     }
     app.jinja_env.globals["stylesheets"] = STYLESHEETS
     app.jinja_env.globals["static_url"] = static_url
+    app.jinja_env.globals["may"] = may
+    app.jinja_env.globals["refusal"] = refusal
     app.jinja_env.globals["has_page"] = app.view_functions.__contains__
 
 
@@ -81,6 +85,16 @@ def go_to(endpoint: str, **values: Any) -> Response:
 def go_to_path(path: str) -> Response:
     """Return the redirect to a path of this server."""
     return protect(Response(status=303, headers={"Location": path}))
+
+
+def may(permission: str) -> bool:
+    """Return whether the viewer has the permission of this name."""
+    return is_signed_in() and viewer().may(permission)
+
+
+def refusal(permission: str) -> str:
+    """Return why an action is not offered, and who can change that."""
+    return PermissionDenied.of(Permission(permission), of_key=False).detail
 
 
 def moment(value: datetime | str | None) -> str:

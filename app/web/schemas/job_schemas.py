@@ -72,7 +72,9 @@ class JobSchema(ResponseSchema):
             " person, for several people, and once the result has been deleted.",
         },
     )
-    charged = fields.Integer(metadata={"example": 1, "description": "In the list: the credits charged."})
+    charged = fields.Integer(
+        allow_none=True, metadata={"example": 1, "description": "In the list: the credits charged."}
+    )
 
 
 class TraceSchema(ResponseSchema):
@@ -91,7 +93,9 @@ class TraceSchema(ResponseSchema):
         metadata={"example": "greylisted", "description": "Why the provider has no result, if it tells."}
     )
     latency_ms = fields.Integer(metadata={"example": 4})
-    cost = fields.Float(metadata={"example": 1, "description": "In the credits of the provider."})
+    cost = fields.Float(
+        allow_none=True, metadata={"example": 1, "description": "In the credits of the provider."}
+    )
     at = fields.DateTime(
         metadata={"example": "2026-11-20T09:30:00.000Z", "description": "When the provider was called."}
     )
@@ -99,11 +103,11 @@ class TraceSchema(ResponseSchema):
 
 
 class CreditsSchema(ResponseSchema):
-    """The credits charged and held for the job, and the balance of the workspace."""
+    """The credits charged and held for the job, and the balance; null without the permission `see_costs`."""
 
-    charged = fields.Integer(metadata={"example": 1})
-    reserved = fields.Integer(metadata={"example": 0})
-    balance = fields.Integer(metadata={"example": 249})
+    charged = fields.Integer(allow_none=True, metadata={"example": 1})
+    reserved = fields.Integer(allow_none=True, metadata={"example": 0})
+    balance = fields.Integer(allow_none=True, metadata={"example": 249})
     already_owned = fields.Boolean(metadata={"example": False})
 
 
@@ -117,9 +121,11 @@ class JobResponseSchema(ResponseSchema):
 
 
 class BalanceSchema(ResponseSchema):
-    """The credits of the workspace."""
+    """The credits of the workspace; null without the permission `see_costs`."""
 
-    balance = fields.Integer(required=True, metadata={"example": 250})
+    balance = fields.Integer(required=True, allow_none=True, metadata={"example": 250})
     reserved = fields.Integer(
-        required=True, metadata={"example": 0, "description": "Held for open jobs; not part of the balance."}
+        required=True,
+        allow_none=True,
+        metadata={"example": 0, "description": "Held for open jobs; not part of the balance."},
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from marshmallow import fields, validate
 
 from app.domain.callers import Scope
+from app.domain.permissions import Permission
 from app.web.schemas.fields import SingleLineString, StrictSchema, UtcTime
 from app.web.schemas.limit_schemas import MONTHLY_LIMIT, SPENDING_CAP, limit_field
 
@@ -20,6 +21,15 @@ class NewKeySchema(StrictSchema):
         metadata={
             "example": ["lookup", "reveal"],
             "description": "What the key may do; all scopes by default.",
+        },
+    )
+    permissions = fields.List(
+        fields.Enum(Permission, by_value=True),
+        validate=validate.Length(max=len(Permission)),
+        load_default=lambda: list(Permission),
+        metadata={
+            "example": ["export", "push"],
+            "description": "What the key may do of what its account may; all of it by default.",
         },
     )
     expires_at = UtcTime(

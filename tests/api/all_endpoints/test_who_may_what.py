@@ -544,7 +544,7 @@ def _expected(rule: AccessRule, caller: CallerKind) -> set[tuple[int, str, str]]
     is_out_of_scope = rule.scope_to_see is not None and caller.lacks == rule.scope_to_see
     if caller.account in STRANGERS_TO[rule.owned_by] or is_out_of_scope:
         return {(404, rule.code_if_missing, "")}
-    return {(status, rule.code_if_permitted, "") for status in rule.statuses}
+    return {(status, rule.code_if_permitted, rule.challenge) for status in rule.statuses}
 
 
 def _lacking(rule: AccessRule, caller: CallerKind) -> str:

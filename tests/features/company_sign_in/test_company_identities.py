@@ -112,7 +112,7 @@ def test_an_account_is_created_in_the_workspace_of_the_domain_without_a_password
     created = identities.sign_in(session, ADA, {"acme.example": workspace_id}, now=NOW)
 
     assert (created.workspace_id, created.email, created.name) == (workspace_id, ADA.email, ADA.name)
-    assert (created.role, created.api_access) == ("member", False)
+    assert (created.role, created.api_access) == ("admin", False)  # the first account of the workspace
     assert not passwords.verify(created.password_hash, "")
 
 

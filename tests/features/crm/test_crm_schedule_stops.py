@@ -15,9 +15,11 @@ from jobs_support import NOW
 from sqlalchemy import delete, update
 
 from app.domain.event_types import EventType
+from app.domain.permissions import Permission
 from app.domain.purposes import PurposeRule
 from app.domain.regional_rules import parse_places
 from app.domain.spending import Period
+from app.engine.accounts import permissions
 from app.engine.contacts.contacts import Contact
 from app.engine.ledger import limit_settings
 from app.engine.work.turns import LeaseLost
@@ -209,6 +211,21 @@ def test_a_disabled_account_stops_the_schedule_before_a_run(scheduler: Scheduler
     assert (state(scheduler), scheduler.runs()) == (("stopped", "account_disabled"), [])
     assert [(data["reason"], data["run_id"]) for data in stopped(scheduler)] == [("account_disabled", None)]
     assert scheduler.due_at() is None
+
+
+@pytest.mark.parametrize(("fields", "denied"), [(["email"], "push"), (["phone"], "reveal_phones")])
+def test_an_account_that_may_no_longer_do_what_the_schedule_does_stops_it(
+    scheduler: Scheduler, fields: list[str], denied: str
+) -> None:
+    scheduler.has(1)
+    scheduler.schedule(fields=fields)
+    with scheduler.harness.database.transaction() as session:
+        permissions.set_of_account(session, scheduler.account_id, {Permission(denied): False})
+    scheduler.at_due_time()
+
+    scheduler.turn()
+
+    assert (state(scheduler), scheduler.runs()) == (("stopped", "not_permitted"), [])
 
 
 def test_an_account_that_is_disabled_during_a_run_pays_for_nothing_more(scheduler: Scheduler) -> None:

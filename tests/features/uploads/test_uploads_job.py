@@ -20,8 +20,9 @@ from worker_harness import FakeClock, worker_harness
 
 from app.domain.callers import Scope
 from app.domain.kinds import TraceOutcome
+from app.domain.permissions import Permission
 from app.domain.spending import Period
-from app.engine.accounts import accounts, api_keys
+from app.engine.accounts import accounts, api_keys, permissions
 from app.engine.jobs import sweeper
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import limit_settings
@@ -558,6 +559,20 @@ def test_a_disabled_account_submits_no_further_job(ada: Uploader) -> None:
     upload = ada.run(upload_id)
 
     assert (upload.status, upload.reason) == (UploadStatus.PAUSED, "account_disabled")
+    assert count(ada, Job) == 0
+
+
+def test_a_starter_who_may_no_longer_reveal_phones_submits_no_further_job(ada: Uploader) -> None:
+    upload_id = ada.ready(a_list(*people(1)))
+    ada.find(upload_id, "email", "phone")
+    ada.turn(upload_id)
+    ada.start(upload_id)
+    with ada.harness.database.transaction() as session:
+        permissions.set_of_account(session, ada.account_id, {Permission.REVEAL_PHONES: False})
+
+    upload = ada.run(upload_id)
+
+    assert (upload.status, upload.reason) == (UploadStatus.PAUSED, "phones_not_allowed")
     assert count(ada, Job) == 0
 
 

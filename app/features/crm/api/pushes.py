@@ -11,6 +11,7 @@ from marshmallow import fields
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, FieldError, NotFound, ValidationFailed
+from app.domain.permissions import Permission
 from app.features.crm import connections, people, pushes, sentences
 from app.features.crm.connections import CrmConnection
 from app.features.crm.pushes import MAX_LIST, PushItem, PushOptions, PushSummary
@@ -24,7 +25,7 @@ from app.features.crm.vendors import notes
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.session import Session
-from app.web import admission, public_urls
+from app.web import admission, permissions, public_urls
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
 from app.web.operations import Operation, id_parameter
@@ -67,6 +68,7 @@ def create(body: dict[str, Any]) -> Response:
     owns are written. In the CRM, empty properties are filled, and values that an earlier push wrote are
     renewed; what people edited there is kept. With `dry_run` the receipts say what would be done.
     """
+    permissions.require(Permission.PUSH)
     workspace_id = caller().workspace_id
     with admission.transaction() as session:
         now = database_clock.value(session)

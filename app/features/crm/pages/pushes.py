@@ -8,6 +8,7 @@ from flask import Response, request
 
 from app.domain.errors import ContactNotFound
 from app.domain.ids import is_id
+from app.domain.permissions import Permission
 from app.engine.contacts.saved import contact_lists
 from app.features.crm import connections, people, pushes
 from app.features.crm.connections import ACTIVE, CrmConnection
@@ -17,7 +18,7 @@ from app.features.crm.vendors import notes
 from app.features.crm.vendors.person import Person
 from app.infra.database import database_clock
 from app.infra.database.session import Session
-from app.web import admission, public_urls
+from app.web import admission, permissions, public_urls
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -56,6 +57,7 @@ def choose() -> Response:
 @limited(Policy.WRITE)
 def create() -> Response:
     """Push the contact or the list, or preview it."""
+    permissions.require(Permission.PUSH)
     list_id, workspace_id = forms.text("list"), caller().workspace_id
     with admission.transaction() as session:
         connection = connections.get(session, workspace_id, forms.text("connection_id"), lock=True)

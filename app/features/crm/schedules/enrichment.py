@@ -27,7 +27,7 @@ from app.engine.jobs.submission import JobRequest
 from app.engine.work import turns
 from app.features.crm.index.crm_people import CrmPerson
 from app.features.crm.schedules import marks, results, runs, selection, times
-from app.features.crm.schedules.runs import ACCOUNT_DISABLED, BUDGET_SPENT, Held, Step
+from app.features.crm.schedules.runs import BUDGET_SPENT, Held, Step
 from app.features.crm.schedules.tables import CrmScheduleRecord, CrmScheduleRun, RecordOutcome
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
@@ -109,8 +109,8 @@ def _affordable(
     session: Session, held: Held, fields: Sequence[str], *, settings: Settings, at: datetime
 ) -> int:
     """Return how many people can be asked for; 0 after stopping the schedule."""
-    if not runs.has_payer(session, held.schedule):
-        _stop(session, held, ACCOUNT_DISABLED, at)
+    if reason := runs.lacks_payer(session, held.schedule):
+        _stop(session, held, reason, at)
         return 0
     price = sum(map(settings.price_of, fields))
     if price == 0:

@@ -14,6 +14,8 @@ from sqlalchemy import select
 
 from app.domain.event_types import EventType
 from app.domain.ids import new_id
+from app.domain.permissions import Permission
+from app.engine.accounts import permissions
 from app.engine.accounts.accounts import Account
 from app.engine.events import events
 from app.engine.work import turns
@@ -33,6 +35,7 @@ from app.infra.database.session import Session
 
 BUDGET_SPENT = "budget_spent"
 ACCOUNT_DISABLED = "account_disabled"
+NOT_PERMITTED = "not_permitted"
 LIST_GONE, LIST_FORBIDDEN, LIST_REFUSED = "list_gone", "list_forbidden", "list_refused"
 NOT_CONNECTED, NOT_READ = "not_connected", "not_read"
 WAIT = timedelta(minutes=1)
@@ -206,10 +209,16 @@ def give_up(session: Session, work: Turn, *, now: Moment) -> None:
     turns.fail(session, work, TURNS_FAILED, now=now)
 
 
-def has_payer(session: Session, schedule: CrmSchedule) -> bool:
-    """Return whether the account that pays for the schedule is enabled."""
+def lacks_payer(session: Session, schedule: CrmSchedule) -> str | None:
+    """Return why the account that pays for the schedule cannot, or None if it can.
+
+    It acts through the schedule: it reveals the fields, and pushes the people.
+    """
     query = select(Account.id).where(Account.id == schedule.account_id, Account.disabled_at.is_(None))
-    return session.scalar(query) is not None
+    if session.scalar(query) is None:
+        return ACCOUNT_DISABLED
+    needed = {Permission.PUSH} | ({Permission.REVEAL_PHONES} if "phone" in schedule.fields else set())
+    return None if needed <= permissions.of_account(session, schedule.account_id) else NOT_PERMITTED
 
 
 def _is_due(session: Session, schedule: CrmSchedule, connection: CrmConnection, at: datetime) -> bool:
@@ -218,8 +227,8 @@ def _is_due(session: Session, schedule: CrmSchedule, connection: CrmConnection, 
         return False
     if schedule.reason == BUDGET_SPENT:
         schedule.state, schedule.reason = ScheduleState.ACTIVE.value, None
-    if not has_payer(session, schedule):
-        stop(session, schedule, connection, ACCOUNT_DISABLED, at=at)
+    if reason := lacks_payer(session, schedule):
+        stop(session, schedule, connection, reason, at=at)
         return False
     return True
 

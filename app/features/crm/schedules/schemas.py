@@ -277,7 +277,7 @@ class ScheduleRunSchema(ResponseSchema):
         required=True,
         metadata={"example": {"found": 150}},
     )
-    credits_charged = fields.Integer(required=True, metadata={"example": 150})
+    credits_charged = fields.Integer(required=True, allow_none=True, metadata={"example": 150})
     reason = fields.String(
         required=True,
         allow_none=True,
@@ -319,7 +319,7 @@ class ScheduleReceiptSchema(ResponseSchema):
     )
     error = fields.String(required=True, allow_none=True, metadata={"example": None})
     error_message = fields.String(required=True, allow_none=True, metadata={"example": None})
-    credits_charged = fields.Integer(required=True, metadata={"example": 1})
+    credits_charged = fields.Integer(required=True, allow_none=True, metadata={"example": 1})
     job_id = fields.String(
         required=True,
         allow_none=True,

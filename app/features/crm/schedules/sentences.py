@@ -16,6 +16,7 @@ from app.features.crm.schedules.runs import (
     LIST_GONE,
     LIST_REFUSED,
     NOT_CONNECTED,
+    NOT_PERMITTED,
     NOT_READ,
 )
 from app.features.crm.vendors.members import NOT_OF_PEOPLE, WITHOUT_IDS
@@ -28,6 +29,8 @@ REASONS: Mapping[str, str] = {
     "and resume it, or let another admin resume it, who then pays.",
     PurposeRequired.code: "A purpose is required for some of the people. State one, and resume it.",
     ACCOUNT_DISABLED: "The account that pays is disabled. Another admin may resume it, who then pays.",
+    NOT_PERMITTED: "The account that set it up may no longer reveal phone numbers or push contacts. Another "
+    "admin may resume it, who then pays.",
     LIST_GONE: "The CRM has no such list, or the credentials may not see it. Restore the list there and "
     "resume this schedule, or delete it and make one for another list.",
     LIST_FORBIDDEN: "The credentials may not read lists. Give them the permission in the CRM (in HubSpot "

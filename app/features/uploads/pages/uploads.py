@@ -20,6 +20,7 @@ from app.features.uploads import actions, choices, representations, result_files
 from app.features.uploads.pages import formats
 from app.features.uploads.schemas import FileSchema, MappingSchema, StartSchema
 from app.features.uploads.tables import Upload, UploadStatus
+from app.web import costs
 from app.web.bodies.received_files import received_file
 from app.web.pages import forms, purpose_choices
 from app.web.pages.access import signed_in
@@ -65,6 +66,8 @@ REASONS = {
     "provider_failed": "The data providers are failing. Continue later: the people who were not looked up "
     "then are. If it fails again, ask your admin to check the providers.",
     "key_ended": "The API key that started it has ended. Continue with your account.",
+    "phones_not_allowed": "The account that started it may no longer reveal phone numbers. "
+    "Someone who may can continue it.",
 }
 """What to do about an upload that is paused."""
 
@@ -212,7 +215,7 @@ def _list(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
     return page(
         "uploads.html",
         status,
-        uploads=described,
+        uploads=costs.shown(described),
         older=described[-1]["id"] if len(found) > PAGE_SIZE else None,
         errors=errors or {},
         max_mb=settings.upload_max_mb,
@@ -232,7 +235,7 @@ def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = 
     return page(
         "upload.html",
         status,
-        upload=described,
+        upload=costs.shown(described),
         problem_rows=problem_rows,
         options=OPTIONS,
         reasons=REASONS,

@@ -1,0 +1,54 @@
+"""Leaves the costs out of responses to callers who may not see them: what was spent, and what is left.
+
+Prices stay, because whoever may spend has to know them. Every JSON response passes here, so that no endpoint
+can forget it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask, Response, g
+
+from app.domain.callers import Caller
+from app.domain.permissions import Permission
+
+FIELDS = frozenset({"balance", "charged", "cost", "credits_charged", "provider_cost", "reserved"})
+"""The names of the fields that are null; a test compares them with the schemas."""
+HEADERS = ("X-Credits-Charged", "X-Credits-Balance")
+
+
+def register(app: Flask) -> None:
+    """Register the function that removes the headers."""
+    app.after_request(_without_headers)
+
+
+def are_hidden() -> bool:
+    """Return whether the caller of this request may not see costs."""
+    caller: Caller | None = g.get("flask_httpauth_user")
+    return caller is not None and Permission.SEE_COSTS not in caller.permissions
+
+
+def shown(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return the value as the caller may see it."""
+    return without(value) if are_hidden() else value
+
+
+def without(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return the value with null for each cost in it."""
+    match value:
+        case dict():
+            return {
+                name: None if name in FIELDS and isinstance(inner, int | float) else without(inner)
+                for name, inner in value.items()
+            }
+        case list():
+            return [without(inner) for inner in value]
+    return value
+
+
+def _without_headers(response: Response) -> Response:
+    if are_hidden():
+        for name in HEADERS:
+            response.headers.pop(name, None)
+    return response
