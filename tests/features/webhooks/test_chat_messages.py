@@ -195,7 +195,7 @@ def test_text_cannot_mention_a_channel_or_exceed_the_limits() -> None:
 @pytest.mark.parametrize(
     ("url", "form"),
     [
-        ("https://hooks.slack.com/services/T0/B0/x", "slack"),
+        ("https://hooks.slack.com/workflows/1", "slack"),
         ("https://prod-1.westeurope.logic.azure.com:443/workflows/1", "teams"),
         ("https://default1.1d.environment.api.powerplatform.com/workflows/1", "teams"),
         ("https://acme.webhook.office.com/webhookb2/1", "teams"),

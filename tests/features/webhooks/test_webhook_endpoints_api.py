@@ -72,7 +72,7 @@ def test_an_endpoint_is_created_with_a_secret_of_its_own(admin: SignedInUser) ->
 
 
 def test_the_format_is_that_of_the_host_or_the_one_that_is_named(admin: SignedInUser) -> None:
-    slack = create(admin, url="https://hooks.slack.com/services/T0/B0/x")
+    slack = create(admin, url="https://hooks.slack.com/workflows/1")
     named = create(admin, format="teams")
 
     changed = post(admin, f"{PATH}/{named['id']}", {"format": "slack"})
