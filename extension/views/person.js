@@ -21,7 +21,8 @@ import { saveForm } from "./save.js";
 
 /** @param {Subject} subject @returns {import("../types.js").View} */
 export function personView(subject) {
-  return async (app) => {
+  /** @type {import("../types.js").View} */
+  const view = async (app) => {
     const lookup = await app.client.lookup({ subject }, { signal: app.signal });
     const { contact, company } = lookup;
     const url = contact?.linkedin_url ?? subject.linkedin_url;
@@ -65,6 +66,8 @@ export function personView(subject) {
     if (contact && lookup.revealed.emails.length > 0) showCrmCard(app, crm, contact.id);
     return container;
   };
+  view.subject = subject;
+  return view;
 }
 
 /** Return the contact id if there is one, with the name on the page if the contact has none.
