@@ -203,7 +203,7 @@ function showHeader(session) {
 
 async function openSidePanel() {
   const id = await windowId();
-  const { subject } = viewStack[viewStack.length - 1] ?? {};
+  const subject = viewStack.at(-1)?.subject;
   if (subject) await handOver(id, subject);
   await chrome.sidePanel.open({ windowId: id });
   window.close();
