@@ -27,6 +27,7 @@ monkey.patch_all(os=False, signal=False)
 
 from prometheus_client import multiprocess  # noqa: E402 - see above
 
+from app.infra import listening  # noqa: E402 - see above
 from app.infra.telemetry import metrics, tracing  # noqa: E402 - see above
 from app.server.connection_counts import ConnectionCounts  # noqa: E402 - see above
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 MAX_PROCESSES = 4  # unless WEB_CONCURRENCY is set
 MAX_CONNECTIONS = 8000  # 30 KiB each while a client waits for a job, less otherwise
+PREDECESSOR_SECONDS = 5.0  # as long as gunicorn tries to bind
 OTHER_FILES = 500  # file descriptors for databases, Redis and Python itself
 
 
@@ -75,11 +77,16 @@ control_socket_disable = True  # unused, and the home directory may be read-only
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - for the heartbeat file; a disk may stall
 
 
-def on_starting(server: Arbiter) -> None:  # noqa: ARG001 - gunicorn's signature
+def on_starting(server: Arbiter) -> None:
     """Exempt the application from collections, which would pause all requests for 0.1 s or more.
 
-    They would also write to the memory that the workers share.
+    They would also write to the memory that the workers share. End with a sentence if the address is in use,
+    instead of gunicorn's dozen lines, unless systemd or a predecessor hands over its socket.
     """
+    if not {"LISTEN_FDS", "GUNICORN_FD"} & os.environ.keys():
+        for address in server.cfg.address:
+            if isinstance(address, tuple):
+                listening.require_free(*address[:2], setting="WEB_BIND", seconds=PREDECESSOR_SECONDS)
     gc.collect()
     gc.freeze()
 

@@ -34,7 +34,7 @@ from app.domain.version import VERSION
 from app.infra.telemetry import log
 from app.pages import registration as pages
 from app.settings import Settings
-from app.web import admission, cors, costs, errors, lifecycle
+from app.web import admission, cors, costs, deprecation_headers, errors, lifecycle
 from app.web.bodies import body, body_memory
 from app.web.bodies.received_files import FileRequest
 from app.web.feature import web_parts
@@ -99,6 +99,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     openapi.cache_spec(app)
     app.url_map.merge_slashes = False  # its redirects would be HTML and would echo the Host header
     lifecycle.register(app)
+    deprecation_headers.register(app)
     body_memory.register(app)
     admission.register(app)
     errors.register(app)

@@ -66,8 +66,9 @@ def _findings() -> Iterator[Finding]:
     if not faults:
         yield from processes.provider_findings(settings)
     yield from host.findings(settings, environment)
+    has_key = "SECRET_KEY" not in faults
     yield from ports.findings(
-        environment, None if faults else DigestKeys.from_settings(settings).installation
+        environment, DigestKeys.from_settings(settings).installation if has_key else None
     )
     yield from spool.findings(settings)
 

@@ -5,12 +5,22 @@ import { ApiError, Client } from "./client/api.js";
 import { setDialLink } from "./dialing.js";
 import { listRequests, updateBadge } from "./request_store.js";
 import { run } from "./requests.js";
-import { endSession, loadPage, loadSession, loadSignOutCode, savePage, updateSession } from "./storage.js";
+import {
+  endSession,
+  handOver,
+  loadPage,
+  loadSession,
+  loadSignOutCode,
+  savePage,
+  takeSubject,
+  updateSession,
+} from "./storage.js";
 import { formatCredits, hostOf, t } from "./texts.js";
 import { emptyState, h, iconButton, loading, problemAlert } from "./views/components.js";
 import { historyView } from "./views/history.js";
 import { otherRequests } from "./views/other_requests.js";
 import { pageView } from "./views/page.js";
+import { personView } from "./views/person.js";
 import { searchForm } from "./views/search.js";
 import { settingsView } from "./views/settings.js";
 import { signInView } from "./views/sign_in.js";
@@ -70,13 +80,18 @@ async function start() {
   const page = await loadPageOfWindow();
   refresh(session);
   for (const request of await listRequests()) run(request);
-  viewStack = [viewFor(page)];
+  const subject = isSidePanel && (await takeSubject(await windowId()));
+  viewStack = [viewFor(page), ...(subject ? [personView(subject)] : [])];
   await render();
 }
 
 async function loadPageOfWindow() {
+  return loadPage(await windowId());
+}
+
+async function windowId() {
   const { id } = await chrome.windows.getCurrent();
-  return loadPage(id ?? chrome.windows.WINDOW_ID_CURRENT);
+  return id ?? chrome.windows.WINDOW_ID_CURRENT;
 }
 
 /** @param {Page|null} page @returns {View} */
@@ -162,8 +177,9 @@ async function onStorageChange(changes) {
     if ((session?.token ?? null) !== shownToken) await start();
     else if (session && header.hasChildNodes()) showHeader(session);
   }
-  const { id } = await chrome.windows.getCurrent();
-  if (isSidePanel && shownToken !== null && `page:${id}` in changes) await start();
+  const id = await windowId();
+  const isOpened = `page:${id}` in changes || changes[`subject:${id}`]?.newValue;
+  if (isSidePanel && shownToken !== null && isOpened) await start();
 }
 
 /** Show the workspace and its balance. Buttons are not replaced: one that is replaced while it is pressed gets no click.
@@ -188,7 +204,9 @@ function showHeader(session) {
 }
 
 async function openSidePanel() {
-  const { id } = await chrome.windows.getCurrent();
-  await chrome.sidePanel.open({ windowId: /** @type {number} */ (id) });
+  const id = await windowId();
+  const subject = viewStack.at(-1)?.subject;
+  if (subject) await handOver(id, subject);
+  await chrome.sidePanel.open({ windowId: id });
   window.close();
 }

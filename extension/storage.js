@@ -137,6 +137,19 @@ export async function savePage(page) {
   await memory.set({ [`page:${page.windowId}`]: page });
 }
 
+/** Take whom the popup of a window showed when it opened the side panel. @param {number} windowId @returns {Promise<any>} */
+export async function takeSubject(windowId) {
+  const key = `subject:${windowId}`;
+  const subject = (await memory.get(key))[key] ?? null;
+  if (subject) await memory.remove(key);
+  return subject;
+}
+
+/** @param {number} windowId @param {import("./client/api.js").Subject} subject */
+export async function handOver(windowId, subject) {
+  await memory.set({ [`subject:${windowId}`]: subject });
+}
+
 /** Return the unsaved input of a form. @param {string} form @returns {Promise<any>} */
 export async function loadDraft(form) {
   const key = `draft:${form}`;

@@ -1,6 +1,7 @@
 // Types that the panel and its views share. They are here because the panel imports the views, and not the reverse.
 
-/** Opens with the panel's context and returns what it shows. @typedef {(app: App) => Node|Promise<Node>} View */
+/** Opens with the panel's context and returns what it shows; `subject` is whom a person's view shows.
+ *  @typedef {((app: App) => Node|Promise<Node>) & {subject?: import("./client/api.js").Subject}} View */
 /** The company on the page, for a search by name alone. @typedef {{name: string|null, domain: string|null}} CompanyHint */
 /**
  * The context of an open view. `signal` is aborted when the view closes; `shownRequests` are the names of the requests

@@ -25,7 +25,7 @@ class Answer(BaseModel):
     summary: str = Field(description="What happened, what it cost, and what to do next.")
     cost: Cost
     finished: bool = Field(
-        default=True, description="False while the job is running: call the tool job later."
+        default=True, description="False while the job is running: call the tool jobs later."
     )
     repeated: bool = Field(
         default=False, description="True if this call had been made before, and costs nothing."
@@ -47,7 +47,7 @@ def of_job(response: ApiResponse) -> Answer:
     cost = Cost(charged=charged, balance=credits["balance"], reserved=credits["reserved"])
     if not finished:
         summary = (
-            f"The job {job['id']} is still running, and holds {_credits(cost.reserved)}. Call the tool job"
+            f"The job {job['id']} is still running, and holds {_credits(cost.reserved)}. Call the tool jobs"
             " with this id to get the result; that costs nothing more."
         )
     else:

@@ -10,6 +10,7 @@ EmailType = Literal["work", "personal"]
 PhoneType = Literal["mobile", "direct", "work", "hq", "other"]
 MinStatus = Literal["valid", "accept_all", "any"]
 EnrichedField = Literal["profile", "email", "phone", "company"]
+Entity = Literal["person", "company"]
 Known = Literal["email", "phone"]
 SkipSource = Literal["address_book", "crm", "owned"]
 SkipCondition = Literal["in_source", "has_field"]
@@ -77,6 +78,14 @@ class NamedCompany(StrictModel):
     domain: str | None = None
     name: str | None = None
     linkedin_url: str | None = Field(None, description="Such as https://www.linkedin.com/company/acme.")
+
+
+class EnrichedItem(StrictModel):
+    """Who or which company is completed: a subject, or a company if `entity` is company."""
+
+    subject: Person | None = None
+    company: NamedCompany | None = None
+    client_reference: str | None = Field(None, max_length=100, description="Comes back with the result.")
 
 
 class Profile(StrictModel):

@@ -1,4 +1,4 @@
-"""The tools, one for each endpoint that an agent has a use for."""
+"""The tools, one for each endpoint that an agent has a use for, with its name and the names of its fields."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field
 
 from mcp_server import answers
@@ -16,10 +15,11 @@ from mcp_server.calls import Calls
 from mcp_server.inputs import (
     EmailType,
     EnrichedField,
+    EnrichedItem,
+    Entity,
     Known,
     MaxAge,
     MinStatus,
-    NamedCompany,
     Person,
     PhoneType,
     Profile,
@@ -48,7 +48,7 @@ class Tools:
         return answers.of_free_call(response, response.body["credits"]["balance"])
 
     async def lookup(
-        self, people: Annotated[list[Person], Field(min_length=1, max_length=MAX_PEOPLE)], context: Context
+        self, subjects: Annotated[list[Person], Field(min_length=1, max_length=MAX_PEOPLE)], context: Context
     ) -> Answer:
         """Find out what is stored about people, with contact data masked. Free, and no provider is asked.
 
@@ -57,12 +57,12 @@ class Tools:
         in the workspace's CRM and in its address books.
         """
         api = self.calls.api(context)
-        response = await api.post("/api/ext/lookup", {"subjects": [_sent(person) for person in people]})
+        response = await api.post("/api/ext/lookup", {"subjects": [_sent(one) for one in subjects]})
         return answers.of_free_call(response, await _balance(api))
 
     async def reveal_email(
         self,
-        person: Person,
+        subject: Person,
         context: Context,
         types: list[EmailType] | None = None,
         min_status: MinStatus | None = None,
@@ -83,11 +83,11 @@ class Tools:
             "purpose": purpose,
             "use_own_records": use_own_records,
         }
-        return await self._submit(context, "/api/ext/reveal/email", {"subject": _sent(person), **options})
+        return await self._submit(context, "/api/ext/reveal/email", {"subject": _sent(subject), **options})
 
     async def reveal_phone(
         self,
-        person: Person,
+        subject: Person,
         context: Context,
         types: list[PhoneType] | None = None,
         min_status: MinStatus | None = None,
@@ -109,21 +109,21 @@ class Tools:
             "purpose": purpose,
             "use_own_records": use_own_records,
         }
-        return await self._submit(context, "/api/ext/reveal/phone", {"subject": _sent(person), **options})
+        return await self._submit(context, "/api/ext/reveal/phone", {"subject": _sent(subject), **options})
 
-    async def enrich(  # noqa: PLR0913 -- the protocol passes arguments by name
+    async def enrichment_request(  # noqa: PLR0913 -- the protocol passes arguments by name
         self,
         context: Context,
+        entity: Entity,
+        items: Annotated[list[EnrichedItem], Field(min_length=1, max_length=MAX_ITEMS)],
         max_credits: Annotated[int, Field(ge=0, description="The most that this call may spend.")],
-        people: Annotated[list[Person], Field(max_length=MAX_ITEMS)] | None = None,
-        companies: Annotated[list[NamedCompany], Field(max_length=MAX_ITEMS)] | None = None,
         fields: list[EnrichedField] | None = None,
         *,
         purpose: Purpose = None,
         use_own_records: UseOwnRecords = None,
         skip: Skip = None,
         skip_when: SkipWhen = None,
-        estimate_only: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
+        dry_run: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
     ) -> Answer:
         """Complete up to 100 people, or up to 100 companies, in one job.
 
@@ -131,11 +131,6 @@ class Tools:
         is found spends its price, never more than `max_credits` in total. Estimate first: the answer says
         how many of the people are in the CRM of the workspace, and `skip` leaves them out.
         """
-        if bool(people) == bool(companies):
-            raise ToolError("Pass either people or companies, with at least one item.")
-        items = [{"subject": _sent(one)} for one in people or ()]
-        items += [{"company": _sent(one)} for one in companies or ()]
-        entity = "person" if people else "company"
         options = {
             "fields": fields,
             "max_credits": max_credits,
@@ -144,28 +139,28 @@ class Tools:
             "skip": skip,
             "skip_when": skip_when,
         }
-        body = _set({"entity": entity, "items": items, **options})
-        if not estimate_only:
+        body = _set({"entity": entity, "items": [_sent(one) for one in items], **options})
+        if not dry_run:
             return await self._submit(context, "/api/ext/enrichment-request", body)
         api = self.calls.api(context)
         response = await api.post("/api/ext/enrichment-request", {**body, "dry_run": True})
         return answers.of_estimate(response, await _balance(api))
 
-    async def save_profile(
+    async def linkedin_save(
         self,
         profile: Profile,
         context: Context,
-        list_name: str | None = None,
+        list: str | None = None,  # noqa: A002 -- the name of the API's field
         tags: list[str] | None = None,
         note: str | None = None,
     ) -> Answer:
         """Save a profile for the workspace, or update the saved one. Free.
 
-        `list_name`, `tags` and `note` replace those that are saved. `job_change` says whether the person has
+        `list`, `tags` and `note` replace those that are saved. `job_change` says whether the person has
         another company or title than when the profile was last saved.
         """
         path = "/api/ext/linkedin-save"
-        body = _set({"profile": _sent(profile), "list": list_name, "tags": tags, "note": note})
+        body = _set({"profile": _sent(profile), "list": list, "tags": tags, "note": note})
         api = self.calls.api(context)
         response = await api.post(path, body, key=self.calls.idempotency_key(context, path, body))
         return answers.of_free_call(response, await _balance(api))
@@ -193,7 +188,7 @@ class Tools:
         body = {"hashes": website_hashes(website), "department": department, "seniority": seniority, **page}
         return await self._submit(context, "/api/ext/leads-by-website-hash", body)
 
-    async def search_people(  # noqa: PLR0913, PLR0917 -- the protocol passes arguments by name
+    async def people_searches(  # noqa: PLR0913, PLR0917 -- the protocol passes arguments by name
         self,
         context: Context,
         max_credits: Annotated[int, Field(ge=0, description="The most that this call may spend.")],
@@ -207,7 +202,7 @@ class Tools:
         page: Annotated[int, Field(ge=1, le=20, description="next_page of the search before.")] = 1,
         *,
         purpose: Purpose = None,
-        estimate_only: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
+        dry_run: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
     ) -> Answer:
         """Find people of a company through data providers, by title, seniority, department and country.
 
@@ -226,19 +221,19 @@ class Tools:
         body = _set(
             {**criteria, "limit": limit, "page": page, "max_credits": max_credits, "purpose": purpose}
         )
-        if not estimate_only:
+        if not dry_run:
             return await self._submit(context, SEARCH, body)
         api = self.calls.api(context)
         return answers.of_estimate(await api.post(SEARCH, {**body, "dry_run": True}), await _balance(api))
 
-    async def verify(
+    async def verifications(
         self,
         context: Context,
         values: Annotated[list[str], Field(min_length=1, max_length=MAX_ITEMS)],
         max_credits: Annotated[int, Field(ge=0, description="The most that this call may spend.")],
         country: Annotated[str | None, Field(description="Of numbers without a country code.")] = None,
         *,
-        estimate_only: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
+        dry_run: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
     ) -> Answer:
         """Verify up to 100 e-mail addresses and phone numbers that the user has.
 
@@ -246,56 +241,56 @@ class Tools:
         unknown ones, duplicates and numbers are free. A number is checked against the numbering plan only.
         """
         body = _set({"values": values, "max_credits": max_credits, "country": country})
-        if not estimate_only:
+        if not dry_run:
             return await self._submit(context, VERIFY, body)
         api = self.calls.api(context)
         return answers.of_estimate(await api.post(VERIFY, {**body, "dry_run": True}), await _balance(api))
 
-    async def search_stored_people(  # noqa: PLR0913, PLR0917 -- the protocol passes arguments by name
+    async def people(  # noqa: PLR0913, PLR0917 -- the protocol passes arguments by name
         self,
         context: Context,
-        query: Annotated[
+        q: Annotated[
             str | None, Field(description="A name, a part of one, a company, or both; without criteria.")
         ] = None,
-        titles: list[str] | None = None,
-        seniorities: list[str] | None = None,
-        departments: list[str] | None = None,
-        industries: list[str] | None = None,
-        headcounts: list[str] | None = None,
-        countries: list[str] | None = None,
-        company_website: Website | None = None,
+        title: list[str] | None = None,
+        seniority: list[str] | None = None,
+        department: list[str] | None = None,
+        industry: list[str] | None = None,
+        headcount: list[str] | None = None,
+        country: list[str] | None = None,
+        company_domain: Website | None = None,
         limit: Annotated[int, Field(ge=1, le=100)] = 25,
         cursor: Annotated[str | None, Field(description="next_cursor of the previous page.")] = None,
     ) -> Answer:
         """Search the stored people by criteria, most senior first, or by a query; masked. Free.
 
-        A person meets every criterion, each by any of its values: `titles` such as VP Sales, `seniorities`
-        such as vp, `departments` such as sales, `headcounts` such as 51-200, `countries` such as DE. At most
+        A person meets every criterion, each by any of its values: `title` such as VP Sales, `seniority`
+        such as vp, `department` such as sales, `headcount` such as 51-200, `country` such as DE. At most
         1,000 people are found; if `at_least` is true, add criteria. Pass `contact_id` of a person to
         reveal_email or reveal_phone.
         """
-        parameters = {
-            "q": query,
-            "title": titles,
-            "seniority": seniorities,
-            "department": departments,
-            "industry": industries,
-            "headcount": headcounts,
-            "country": countries,
-            "company_domain": company_website,
+        query = {
+            "q": q,
+            "title": title,
+            "seniority": seniority,
+            "department": department,
+            "industry": industry,
+            "headcount": headcount,
+            "country": country,
+            "company_domain": company_domain,
             "limit": limit,
             "cursor": cursor,
         }
         api = self.calls.api(context)
-        response = await api.get("/api/people", _set(parameters))
+        response = await api.get("/api/people", _set(query))
         return answers.of_free_call(response, await _balance(api))
 
-    async def job(self, job_id: str, context: Context) -> Answer:
+    async def jobs(self, id: str, context: Context) -> Answer:  # noqa: A002 -- the name of the API's field
         """Wait for a job that another tool returned unfinished, and return its result. Free.
 
         `cost` is what the job cost when it was created, not the price of this call.
         """
-        response = await self.calls.api(context).poll(job_id, progress=_reporter(context))
+        response = await self.calls.api(context).poll(id, progress=_reporter(context))
         return answers.of_job(response)
 
     async def _submit(self, context: Context, path: str, body: dict[str, Any]) -> Answer:

@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tools import extension_session
 from tools.console import echo
 from tools.demo import websites
 from tools.services import ports, processes, stack
@@ -90,7 +91,7 @@ def _run() -> int:
         port = stop.enter_context(websites.serve())
         echo(_instructions(access, port, has_browser=program is not None))
         log = state.logs / "chromium.log"
-        browser = None if program is None else stop.enter_context(_launched(program, port, log))
+        browser = None if program is None else stop.enter_context(_launched(program, port, log, access))
         while browser is None or browser.poll() is None:
             if own_stack:
                 own_stack.tick()
@@ -106,7 +107,7 @@ def _instructions(access: dict[str, str], port: int, *, has_browser: bool) -> st
     site, people = next(iter(websites.people_by_website().items()))
     page = f"http://{site}/" if has_browser else f"http://{site}:{port}/"
     load = (
-        "Chromium is open with the extension. Click its icon (in the puzzle-piece menu)."
+        "Chromium is open with the extension, signed in. Click its icon (in the puzzle-piece menu)."
         if has_browser
         else f"""There is no screen, or no Chromium that can load an extension. In your Chrome:
   1  open chrome://extensions and turn on Developer mode
@@ -134,14 +135,20 @@ def _find_browser() -> str | None:
 
 
 @contextmanager
-def _launched(program: str, port: int, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Open the browser with a temporary profile on a sample website; only this browser resolves its name."""
+def _launched(
+    program: str, port: int, log: Path, access: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Open the browser with a temporary profile on a sample website, and the extension signed in.
+
+    Only this browser resolves the name of the website.
+    """
     sites = websites.people_by_website()
     rules = ", ".join(f"MAP {site} {ports.LOOPBACK}:{port}" for site in sites)
-    with TemporaryDirectory(prefix="contact-lookup-", ignore_cleanup_errors=True) as profile:
+    with TemporaryDirectory(prefix="contact-lookup-", ignore_cleanup_errors=True) as folder:
+        loaded = extension_session.signed_in_copy(SOURCE, Path(folder), access)
         command = [
-            *(program, f"--user-data-dir={profile}", "--no-first-run", "--no-default-browser-check"),
-            *(f"--disable-extensions-except={SOURCE}", f"--load-extension={SOURCE}"),
+            *(program, f"--user-data-dir={folder}/profile", "--no-first-run", "--no-default-browser-check"),
+            *(f"--disable-extensions-except={loaded}", f"--load-extension={loaded}"),
             *(f"--host-resolver-rules={rules}", *(["--no-sandbox"] if os.geteuid() == 0 else [])),
             f"http://{next(iter(sites))}/",
         ]

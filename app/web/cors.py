@@ -12,8 +12,9 @@ REQUEST_HEADERS = (
     "Authorization, Content-Type, Idempotency-Key, If-None-Match, Prefer, Traceparent, X-Request-Id"
 )
 RESPONSE_HEADERS = (
-    "API-Version, Content-Disposition, ETag, Idempotent-Replay, Location, Preference-Applied, RateLimit, "
-    "RateLimit-Policy, Retry-After, WWW-Authenticate, X-Credits-Balance, X-Credits-Charged, X-Request-Id"
+    "API-Version, Content-Disposition, Deprecation, ETag, Idempotent-Replay, Link, Location, "
+    "Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, "
+    "X-Credits-Balance, X-Credits-Charged, X-Request-Id"
 )
 MAX_AGE_SECONDS = 7200
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from app.domain.errors import Problem
 from app.domain.ids import EXAMPLES, Prefix
+from app.web.deprecation import Deprecation
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -20,7 +21,8 @@ class Operation:
     endpoints, of all with a body and of all with a token. `other_body` is the schema of a 200 response that
     contains no job. `path_parameters` describes the parameters of the path. `file_types` are the media types
     of a body that is a file, and `file_examples` has an example for some. With `sends_file`, a 200 response
-    may be a CSV file. With `cacheable`, callers may cache a 200 response, which has an ETag.
+    may be a CSV file. With `cacheable`, callers may cache a 200 response, which has an ETag. `deprecation`
+    reaches the headers, the document, the documentation and the clients.
     """
 
     errors: tuple[type[Problem], ...] = ()
@@ -32,6 +34,7 @@ class Operation:
     file_examples: dict[str, str] = field(default_factory=dict)
     sends_file: bool = False
     cacheable: bool = False
+    deprecation: Deprecation | None = None
 
     def __call__(self, view: View) -> View:
         """Attach the declarations to a view, for `operation_of`."""

@@ -20,8 +20,6 @@ from contact_lookup_client.models import (
     CompanyByHash,
     CompanyByHashResponse,
     Enrichment,
-    EnrichmentEntity,
-    EnrichmentFieldsItem,
     EnrichmentResponse,
     Item,
     LeadsByWebsiteHash,
@@ -78,9 +76,9 @@ def people(client: AuthenticatedClient) -> None:
         RevealResponse, post_reveal_phone.sync(client=client, body=RevealPhone(subject=subject), prefer=WAIT)
     )
     body = Enrichment(
-        entity=EnrichmentEntity.PERSON,
+        entity="person",
         items=[Item(subject=subject, client_reference="row-1")],
-        fields=[EnrichmentFieldsItem.PROFILE, EnrichmentFieldsItem.EMAIL],
+        fields=["profile", "email"],
         max_credits=2,
     )
     enriched = expect(EnrichmentResponse, post_enrichment_request.sync(client=client, body=body, prefer=WAIT))

@@ -75,8 +75,9 @@
  *   client_reference?: string, error?: Problem, excluded?: Exclusion}} Job
  */
 /**
- * A job in the list; `subject` is null if the person is suppressed.
- * @typedef {Job & {asked_by: {id: string, name: string}|null, subject: Subject|null, charged: number}} ListedJob
+ * A job in the list; `subject` is null if the person is suppressed. An older server lists no `upload_id`.
+ * @typedef {Job & {asked_by: {id: string, name: string}|null, subject: Subject|null, charged: number,
+ *   upload_id?: string|null}} ListedJob
  */
 /** @typedef {{provider: string, field?: string, outcome: string, status?: string, source?: string, latency_ms: number, cost: number}} TraceEntry */
 /**

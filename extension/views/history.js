@@ -66,17 +66,20 @@ function entryOf(job, lookup) {
   };
 }
 
+/** Return the kind as texts name it; a job of an upload is one. @param {ListedJob} job */
+const kindOf = (job) => (job.upload_id ? "upload" : job.kind.replace(".", "_"));
+
 /** @param {ListedJob} job */
 const isList = (job) => job.progress.total > 1;
 
 /** @param {App} app @param {Entry} entry */
 function entryRow(app, { job, name, value }) {
-  const kind = job.kind.replace(".", "_");
+  const kind = kindOf(job);
   const state = t("history_state", valueText("kind", kind), stateText(job));
   const facts = [state, chargeText(job), requesterName(app, job)].filter(Boolean).join(" · ");
   return listRow({
     name,
-    details: [value && statusIcon(KIND_ICONS[kind], t("owned"), true), facts],
+    details: [value && statusIcon(KIND_ICONS[kind] ?? "email", t("owned"), true), facts],
     time: formatTime(job.created_at),
     open: () => app.open(jobView(job, name)),
     action: value && copyButton(value),
@@ -108,7 +111,7 @@ function jobView(job, name) {
     const values = results.flatMap(valuesOf);
     const isSuppressed = response.job.outcome === "suppressed" || results[0]?.outcome === "suppressed";
     const subject = isSuppressed || isList(job) ? null : subjectOf(job, results[0]);
-    const kind = valueText("kind", job.kind.replace(".", "_"));
+    const kind = valueText("kind", kindOf(job));
     const facts = [kind, formatDateTime(job.created_at), requesterName(app, job)].filter(Boolean).join(" · ");
     const open = () => subject && app.open(personView(subject));
     return h(

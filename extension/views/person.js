@@ -22,7 +22,8 @@ import { addVcard } from "./vcard.js";
 
 /** @param {Subject} subject @returns {import("../types.js").View} */
 export function personView(subject) {
-  return async (app) => {
+  /** @type {import("../types.js").View} */
+  const view = async (app) => {
     const lookup = await app.client.lookup({ subject }, { signal: app.signal });
     const { contact, company } = lookup;
     const url = contact?.linkedin_url ?? subject.linkedin_url;
@@ -68,6 +69,8 @@ export function personView(subject) {
     if (contact && (lookup.revealed.emails.length > 0 || lookup.revealed.phones.length > 0)) addVcard(app, top, contact);
     return container;
   };
+  view.subject = subject;
+  return view;
 }
 
 /** Return the contact id if there is one, with the name on the page if the contact has none.

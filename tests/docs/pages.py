@@ -14,7 +14,13 @@ OUTPUTS = ("json", "http", "text")
 SHELLS = frozenset({COMMANDS, "bash", "console", "shell", "shell-session", "zsh"})
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-EXECUTED_PAGES = ("README.md", "docs/api.md", "docs/operating.md", "docs/providers.md")
+OPERATING = (
+    "docs/accounts-and-credits.md",
+    "docs/importing.md",
+    "docs/removing-people.md",
+    "docs/watching.md",
+)
+EXECUTED_PAGES = ("README.md", "docs/api.md", *OPERATING, "docs/providers.md")
 """The pages whose commands run, in the order in which a reader meets them, in one shell."""
 
 NOT_RUN = {
@@ -22,17 +28,18 @@ NOT_RUN = {
     ("CONTRIBUTING.md", ""): "runs the test suite, of which this test is a part",
     ("docs/benchmarks.md", ""): "runs for a quarter of an hour; tests/benchmarks tests the parts",
     ("docs/docker.md", ""): "needs Docker; tests/tools/test_deployment_files.py checks the Compose file",
+    ("docs/going-live.md", ""): "names a server; test_empty_machine.py runs it, and the checklist's commands",
     ("docs/install.md", ""): "needs an empty machine; test_empty_machine.py runs it",
     ("docs/programs.md", "curl"): "docs/api.md has the same call, with its output",
     ("docs/programs.md", "pip"): "downloads packages from the registry",
     ("docs/programs.md", "CONTACT_LOOKUP_URL"): "serves until it is stopped; tests/e2e does the same",
     ("docs/programs.md", "python3 dev.py clients"): "downloads packages; tests/e2e builds the clients",
     ("docs/programs.md", "cd clients/bruno"): "downloads Bruno; tests/e2e runs the collection",
-    ("docs/operating.md", "chromium"): "needs the key that signs the extension",
-    ("docs/operating.md", "rabbitmqctl"): "needs RabbitMQ's own user",
+    ("docs/extension-rollout.md", "chromium"): "needs the key that signs the extension",
+    ("docs/databases-and-brokers.md", "rabbitmqctl"): "needs RabbitMQ's own user",
     ("docs/privacy-requests.md", ""): "erases a person; tests/cli/test_people_cli.py runs the commands",
     ("docs/upgrading.md", ""): "needs PostgreSQL; tests/cli/test_database_move.py runs the commands",
-    ("docs/operating.md", "systemctl"): "needs root and systemd",
+    ("docs/scaling.md", "systemctl"): "needs root and systemd",
     ("docs/backup.md", ""): "needs a key in the settings; tests/features/backup runs the commands",
     ("docs/suppressions.md", ""): "needs lists and a backup; tests/features/suppressions runs it",
     ("docs/website-privacy.md", ""): "prints a random key; tests/test_settings_hash_lookups.py reads one",

@@ -122,7 +122,7 @@ def test_the_javascript_code_hashes_websites_as_the_published_vectors() -> None:
 @pytest.fixture
 def example(httpserver: HTTPServer) -> Vendor:
     """The provider that CONTRIBUTING.md shows, with its vendor on loopback."""
-    (block,) = code_blocks("CONTRIBUTING.md", "python")
+    block, _recording = code_blocks("CONTRIBUTING.md", "python")
     settings = ProviderSettings(api_key="k", base_url=httpserver.url_for(""))
     provider: Vendor = run_python(block)["Acme"](settings)
     return provider

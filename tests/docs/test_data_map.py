@@ -42,7 +42,7 @@ NEVER_PERSONAL = {
         "base_url",
     ),
     *("disabled_reason", "reason", "detail", "fault", "chunk", "dedup_key", "seniority", "hash", "error"),
-    *("industry", "headcount", "purpose", "skip", "oprf_key_id", "oprf_public_key", "wrapped_key"),
+    *("industry", "headcount", "purpose", "skip", "format", "oprf_key_id", "oprf_public_key", "wrapped_key"),
 }
 """Names of text fields that hold words of the service, ids, figures or settings in every table."""
 _ROW = re.compile(r"^\| (?P<tables>`\w+`(?:, `\w+`)*) \| (?P<fields>[^|]+) \|", re.MULTILINE)

@@ -27,7 +27,7 @@ FOLDERS = (
     "tools",
     "workers",
 )
-MAX_README_LINES = 250
+MAX_README_LINES = 130
 _LINK = re.compile(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"")
 _PATH = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w./-]*\w")
 _FUNCTION = re.compile(r"`([\w.]+)`\s+in\s+`((?:app|cli|workers)/[\w/]+\.py)`")

@@ -89,7 +89,7 @@ def test_the_table_of_commands_has_every_command() -> None:
 
 
 def test_the_table_of_metrics_has_every_metric() -> None:
-    listed = first_cells(section("docs/operating.md", "Watching the service"))
+    listed = first_cells(section("docs/operating.md", "Metrics"))
 
     source = "".join(inspect.getsource(module) for module in (metrics, gauges, activity_gauges))
     source += "".join(path.read_text(encoding="utf-8") for path in (ROOT / "app" / "features").rglob("*.py"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import subprocess
@@ -98,6 +99,20 @@ def test_the_wheel_is_typed_and_has_only_the_package(wheel: Path) -> None:
         "contact_lookup_client",
         "contact_lookup_client-0.1.0.dist-info",
     }
+
+
+def test_the_python_client_warns_of_a_deprecated_operation(
+    specification: dict[str, Any], tmp_path: Path
+) -> None:
+    changed = copy.deepcopy(specification)
+    sentence = "Deprecated since 2027-01-01. Use `GET /api/ext/session` instead."
+    changed["paths"]["/api/usage"]["get"] |= {"deprecated": True, "description": sentence}
+
+    wheel = python_client.build(changed, tmp_path)
+
+    with ZipFile(wheel) as archive:
+        code = archive.read("contact_lookup_client/api/limits_and_usage/get_usage.py").decode()
+    assert f"warn_deprecated('get_usage: {sentence}')" in code.replace('"', "'")
 
 
 def test_the_typescript_client_walks_the_nine_endpoints(package: Path, caller: dict[str, str]) -> None:

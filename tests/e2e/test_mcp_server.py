@@ -31,8 +31,8 @@ INITIALIZE = {
     "clientInfo": {"name": "test", "version": "1"},
 }
 TOOLS = {
-    *("session", "lookup", "reveal_email", "reveal_phone", "enrich", "save_profile"),
-    *("company_by_website", "leads_by_website", "search_people", "search_stored_people", "verify", "job"),
+    *("session", "lookup", "reveal_email", "reveal_phone", "enrichment_request", "linkedin_save"),
+    *("company_by_website", "leads_by_website", "people_searches", "people", "verifications", "jobs"),
 }
 
 
@@ -108,7 +108,7 @@ def balance(stack: Stack, key: str) -> int:
 def test_a_reveal_over_stdio_says_what_it_cost_and_a_second_one_is_free(stack: Stack) -> None:
     key = create_key(stack, 5)
 
-    first, second = call_over_stdio(stack, key, *[("reveal_email", {"person": FOUND})] * 2)
+    first, second = call_over_stdio(stack, key, *[("reveal_email", {"subject": FOUND})] * 2)
 
     assert first.structured_content is not None
     assert second.structured_content is not None
@@ -121,19 +121,21 @@ def test_a_reveal_over_stdio_says_what_it_cost_and_a_second_one_is_free(stack: S
 def test_every_endpoint_is_a_tool_that_works(stack: Stack) -> None:
     key = create_key(stack, 20)
     profile = {"linkedin_url": "https://www.linkedin.com/in/mcp-ada", "company": {"name": "Acme"}}
+    items = [{"subject": FOUND, "client_reference": "row-1"}]
+    enrichment = {"entity": "person", "items": items, "fields": ["email"], "max_credits": 3}
 
     results = call_over_stdio(
         stack,
         key,
         ("session", {}),
-        ("lookup", {"people": [FOUND]}),
-        ("reveal_phone", {"person": FOUND}),
-        ("enrich", {"people": [FOUND], "fields": ["email"], "max_credits": 3, "estimate_only": True}),
-        ("enrich", {"people": [FOUND], "fields": ["email"], "max_credits": 3}),
-        ("save_profile", {"profile": profile, "list_name": "Prospects"}),
+        ("lookup", {"subjects": [FOUND]}),
+        ("reveal_phone", {"subject": FOUND}),
+        ("enrichment_request", {**enrichment, "dry_run": True}),
+        ("enrichment_request", enrichment),
+        ("linkedin_save", {"profile": profile, "list": "Prospects"}),
         ("company_by_website", {"website": "https://www.sandbox.example/about"}),
         ("leads_by_website", {"website": "sandbox.example", "has": ["email"], "limit": 5}),
-        ("search_people", {"company_domain": "sandbox.example", "max_credits": 0}),
+        ("people_searches", {"company_domain": "sandbox.example", "max_credits": 0}),
     )
 
     assert [result.is_error for result in results] == [False] * len(results)
@@ -145,7 +147,7 @@ def test_every_endpoint_is_a_tool_that_works(stack: Stack) -> None:
 
 def test_a_call_that_is_sent_again_over_http_costs_once(stack: Stack, mcp_url: str) -> None:
     key = create_key(stack, 5)
-    arguments = {"person": {"full_name": "Found Sandbox", "company_domain": "sandbox.example"}}
+    arguments = {"subject": {"full_name": "Found Sandbox", "company_domain": "sandbox.example"}}
 
     first = call_over_http(mcp_url, key, "reveal_email", arguments, 7)
     repeated = call_over_http(mcp_url, key, "reveal_email", arguments, 7)
@@ -163,7 +165,7 @@ def test_a_call_that_is_sent_forty_times_at_once_costs_once(stack: Stack, mcp_ur
     with ThreadPoolExecutor(40) as threads:
         results = list(
             threads.map(
-                lambda _number: call_over_http(mcp_url, key, "reveal_phone", {"person": FOUND}, 3), range(40)
+                lambda _number: call_over_http(mcp_url, key, "reveal_phone", {"subject": FOUND}, 3), range(40)
             )
         )
 
@@ -191,7 +193,7 @@ def test_the_librarys_client_over_http_uses_the_callers_own_key(
 def test_without_credits_a_reveal_is_an_error_that_says_what_to_do(stack: Stack) -> None:
     key = create_key(stack, 0)
 
-    (result,) = call_over_stdio(stack, key, ("reveal_email", {"person": FOUND}))
+    (result,) = call_over_stdio(stack, key, ("reveal_email", {"subject": FOUND}))
 
     assert result.is_error
     assert "402 insufficient_credits" in str(result.content)
@@ -202,7 +204,7 @@ def test_a_key_with_a_cap_of_three_spends_three_credits_under_forty_calls_at_onc
     stack: Stack, mcp_url: str
 ) -> None:
     key = create_key(stack, 100, spending_cap=3)
-    people = [{"person": {"contact_id": contact}} for contact in stack.create_contacts(40)]
+    people = [{"subject": {"contact_id": contact}} for contact in stack.create_contacts(40)]
 
     with ThreadPoolExecutor(40) as threads:
         results = list(
@@ -221,7 +223,7 @@ def test_a_key_with_a_cap_of_three_spends_three_credits_under_forty_calls_at_onc
 def test_a_key_without_the_scope_is_refused_with_the_sentence_of_the_api(stack: Stack, mcp_url: str) -> None:
     key = create_key(stack, 5, scopes=["lookup"])
 
-    result = call_over_http(mcp_url, key, "reveal_email", {"person": FOUND}, 1)
+    result = call_over_http(mcp_url, key, "reveal_email", {"subject": FOUND}, 1)
 
     assert result["isError"]
     assert "403 insufficient_scope" in result["content"][0]["text"]
@@ -238,8 +240,14 @@ def test_the_tools_declare_what_they_do_and_take(mcp_url: str) -> None:
     reading = {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]}
     assert status == 200
     assert tools.keys() == TOOLS
-    assert spending == {"reveal_email", "reveal_phone", "enrich", "search_people", "verify"}
-    assert reading == TOOLS - spending - {"save_profile"}
+    assert spending == {
+        "reveal_email",
+        "reveal_phone",
+        "enrichment_request",
+        "people_searches",
+        "verifications",
+    }
+    assert reading == TOOLS - spending - {"linkedin_save"}
     assert {tool["annotations"]["destructiveHint"] for tool in tools.values()} == {False}
     assert "context" not in tools["lookup"]["inputSchema"]["properties"]
 

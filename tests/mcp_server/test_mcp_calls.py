@@ -28,7 +28,8 @@ from mcp_server.websites import website_hashes
 from tools.state import ROOT
 
 REVEAL = "/api/ext/reveal/email"
-PERSON = {"person": {"contact_id": "con_1"}}
+PERSON = {"subject": {"contact_id": "con_1"}}
+ITEMS = {"entity": "person", "items": [PERSON]}
 
 
 def job_response(status: str, *, http: int, charged: int = 0, **headers: str) -> Response:
@@ -131,8 +132,8 @@ def test_a_retry_after_a_lost_answer_has_the_same_key_and_reports_what_the_call_
     [
         ("reveal_email", REVEAL, PERSON),
         ("reveal_phone", "/api/ext/reveal/phone", PERSON),
-        ("enrich", "/api/ext/enrichment-request", {"people": [PERSON["person"]], "max_credits": 1}),
-        ("search_people", "/api/people-searches", {"company_domain": "acme.com", "max_credits": 1}),
+        ("enrichment_request", "/api/ext/enrichment-request", {**ITEMS, "max_credits": 1}),
+        ("people_searches", "/api/people-searches", {"company_domain": "acme.com", "max_credits": 1}),
     ],
 )
 @pytest.mark.parametrize("purpose", [{"purpose": "recruiting"}, {}])
@@ -161,7 +162,7 @@ def test_an_estimate_of_a_search_says_what_is_known_and_what_it_may_cost(httpser
     ).respond_with_json({"estimate": estimate})
     httpserver.expect_request("/api/ext/session").respond_with_json({"credits": {"balance": 9}})
 
-    result = call(httpserver, "search_people", {**sent, "estimate_only": True}).structured_content
+    result = call(httpserver, "people_searches", {**sent, "dry_run": True}).structured_content
 
     assert result is not None
     assert "2 people shown free. It would cost 0 to 3 credits." in result["summary"]
@@ -173,7 +174,7 @@ def test_the_summary_of_an_enrichment_says_why_items_failed(httpserver: HTTPServ
     body["result"] = {"items": [refused, {"index": 1, "error": None}, refused | {"index": 2}]}
     httpserver.expect_request("/api/ext/enrichment-request").respond_with_json(body)
 
-    result = call(httpserver, "enrich", {"people": [PERSON["person"]], "max_credits": 1}).structured_content
+    result = call(httpserver, "enrichment_request", {**ITEMS, "max_credits": 1}).structured_content
 
     assert result is not None
     assert "Items with an error: 2. Send 'purpose': recruiting. It was free." in result["summary"]
@@ -191,9 +192,8 @@ def test_the_summary_of_an_excluded_person_says_why(httpserver: HTTPServer) -> N
 
 
 def test_an_estimate_says_who_is_in_the_crm_and_what_it_costs_without_them(httpserver: HTTPServer) -> None:
-    people = [PERSON["person"]] * 2
     skips = {"skip": ["crm", "owned"], "skip_when": "has_field"}
-    sent = {"entity": "person", "items": [{"subject": one} for one in people], "max_credits": 1, **skips}
+    sent = {"entity": "person", "items": [PERSON] * 2, "max_credits": 1, **skips}
     sentence = "2 people: 1 in HubSpot (1 with an address), 1 to buy for at most 1 credit"
     estimate = {"credits_min": 0, "credits_max": 1, "summary": sentence}
     httpserver.expect_request(
@@ -201,8 +201,7 @@ def test_an_estimate_says_who_is_in_the_crm_and_what_it_costs_without_them(https
     ).respond_with_json({"estimate": estimate})
     httpserver.expect_request("/api/ext/session").respond_with_json({"credits": {"balance": 9}})
 
-    arguments = {"people": people, "max_credits": 1, **skips, "estimate_only": True}
-    result = call(httpserver, "enrich", arguments).structured_content
+    result = call(httpserver, "enrichment_request", {**sent, "dry_run": True}).structured_content
 
     assert result is not None
     assert result["summary"] == (
@@ -215,8 +214,8 @@ def test_the_summary_says_that_everybody_was_skipped(httpserver: HTTPServer) -> 
     body["job"]["outcome"] = "skipped"
     httpserver.expect_request("/api/ext/enrichment-request").respond_with_json(body)
 
-    arguments = {"people": [PERSON["person"]], "max_credits": 1, "skip": ["crm"]}
-    result = call(httpserver, "enrich", arguments).structured_content
+    arguments = {**ITEMS, "max_credits": 1, "skip": ["crm"]}
+    result = call(httpserver, "enrichment_request", arguments).structured_content
 
     assert result is not None
     assert result["summary"].startswith("Everybody was skipped: the workspace has them already. It was free.")
@@ -226,9 +225,9 @@ def test_a_search_for_stored_people_repeats_the_parameters_of_the_api(httpserver
     query = "title=VP+Sales&title=CTO&country=DE&company_domain=acme.example&limit=25"
     httpserver.expect_request("/api/people", query_string=query).respond_with_json({"people": [], "total": 0})
     httpserver.expect_request("/api/ext/session").respond_with_json({"credits": {"balance": 9}})
-    criteria = {"titles": ["VP Sales", "CTO"], "countries": ["DE"], "company_website": "acme.example"}
+    criteria = {"title": ["VP Sales", "CTO"], "country": ["DE"], "company_domain": "acme.example"}
 
-    result = call(httpserver, "search_stored_people", criteria)
+    result = call(httpserver, "people", criteria)
 
     assert result.structured_content is not None
     assert result.structured_content["cost"] == {"charged": 0, "balance": 9, "reserved": 0}
@@ -376,7 +375,7 @@ def test_an_agent_confirms_no_guess_above_the_limit_of_its_workspace(app: APIFla
         settings = Settings(f"http://127.0.0.1:{server.port}", user.make_key(*Scope))
         async with Client(build(settings)) as client:
             people = [{"email": f"ada{number}@acme.com"} for number in range(20)]
-            return await client.call_tool("lookup", {"people": people})
+            return await client.call_tool("lookup", {"subjects": people})
 
     answer = async_support.run(run).structured_content
     server.shutdown()

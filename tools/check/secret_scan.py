@@ -62,7 +62,7 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/mail_settings.py", BASIC): (1, "the format of a mail server's URL, in a message"),
     ("cli/checks/rabbitmq.py", BASIC): (1, "the format of a broker URL, in a message"),
     ("cli/database_move.py", BASIC): (1, "the format of a database URL, in a message"),
-    ("docs/operating.md", BASIC): (2, "the formats of a database URL and of a broker URL"),
+    ("docs/databases-and-brokers.md", BASIC): (2, "the formats of a database URL and of a broker URL"),
     ("docs/privacy-requests.md", BASIC): (1, "the format of a mail server's URL"),
     ("docs/upgrading.md", BASIC): (1, "the format of a database URL"),
     ("tests/release/test_release.py", PEM): (1, "a file that is no key, which the release refuses"),

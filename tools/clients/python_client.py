@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tools.clients import python_deprecations
 from tools.clients.commands import run
 from tools.clients.document import REFERENCE
 from tools.state import ROOT
@@ -32,6 +33,7 @@ def build(document: dict[str, Any], folder: Path) -> Path:
         *("--meta", "none", "--config", "generator.yaml", "--fail-on-warning"),
         cwd=folder,
     )
+    python_deprecations.add(document, folder / PACKAGE)
     (folder / PACKAGE / "py.typed").touch()
     # The generated code is not strict; its types are used, and only the walk is checked.
     run("mypy", "--strict", "--follow-imports", "silent", WALK.name, cwd=folder)

@@ -106,6 +106,18 @@ def text(body: Mapping[str, Any], name: str) -> str | None:
     return _text(body.get(name))
 
 
+def stated_text(body: Mapping[str, Any], name: str) -> str | None:
+    """Return the string of this name, trimmed; None if it is null, which is how a vendor states a miss.
+
+    Raises:
+        UnexpectedResponse: the name is missing, or its value is not a string.
+
+    """
+    if not isinstance(body.get(name, ...), str | None):
+        raise UnexpectedResponse(name)
+    return _text(body[name])
+
+
 def figure(body: Mapping[str, Any], name: str) -> float | None:
     """Return the number of this name, parsed if it is a string; None if it is missing or not a number."""
     raw = body.get(name)

@@ -33,7 +33,14 @@ def _endpoints(document: dict[str, Any]) -> Iterator[str]:
         if path.startswith("/api/"):
             for method, entry in operations.items():
                 needs = _needs(entry.get("security", []))
-                yield f"- [{method.upper()} {path}](/docs): {entry['summary']}{needs}"
+                yield f"- [{method.upper()} {path}](/docs): {_deprecated(entry)}{entry['summary']}{needs}"
+
+
+def _deprecated(entry: dict[str, Any]) -> str:
+    """Return the sentence that the description of a deprecated operation begins with."""
+    if not entry.get("deprecated"):
+        return ""
+    return f"{entry['description'].splitlines()[0]} "
 
 
 def _needs(security: list[dict[str, list[str]]]) -> str:

@@ -16,6 +16,7 @@ from flask_swagger_ui import __file__ as swagger_ui
 from app.api.docs import openapi_errors, openapi_headers
 from app.domain.errors import IdempotencyKeyReused, Problem, ValidationFailed
 from app.web.bodies import idempotency_header, received_files
+from app.web.deprecation import Deprecation
 from app.web.operations import Operation, operation_of
 from app.web.schemas.fields import StrictSchema
 from app.web.schemas.job_schemas import JobResponseSchema
@@ -139,6 +140,19 @@ def _complete(entry: dict[str, Any], view: Callable[..., Any]) -> None:
             sends_file=operation.sends_file,
             cacheable=operation.cacheable,
         )
+    if operation.deprecation:
+        _add_deprecation(entry, operation.deprecation)
+
+
+def _add_deprecation(entry: dict[str, Any], deprecation: Deprecation) -> None:
+    entry["deprecated"] = True
+    entry["x-deprecated-since"] = deprecation.since.isoformat()
+    if deprecation.sunset:
+        entry["x-sunset"] = deprecation.sunset.isoformat()
+    text = entry.get("description", "")
+    entry["description"] = f"{deprecation.sentence}\n\n{text}" if text else deprecation.sentence
+    for response in entry["responses"].values():
+        response["headers"] |= openapi_headers.of_deprecation(deprecation.headers)
 
 
 def _file(media_type: str, example: str | None) -> dict[str, Any]:

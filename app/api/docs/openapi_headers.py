@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from app.domain.version import API_VERSION
@@ -49,6 +50,12 @@ HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "WWW-Authenticate": ("The authentication scheme (RFC 6750).", {**TEXT, "pattern": "^Bearer realm="}),
 }
+DEPRECATION: dict[str, tuple[str, dict[str, Any]]] = {
+    "Deprecation": ("Since when the operation is deprecated (RFC 9745).", {**TEXT, "pattern": "^@[0-9]+$"}),
+    "Sunset": ("When the operation is removed (RFC 8594).", {**TEXT, "pattern": " GMT$"}),
+    "Link": ("A page that says what to call instead.", {**TEXT, "pattern": 'rel="deprecation"'}),
+}
+"""The headers of deprecated operations, described where they are: most documents have none."""
 OPTIONAL = "-if-any"
 COMMON = ("X-Request-Id", "API-Version", "Cache-Control", "X-Content-Type-Options")
 LIMITS = ("RateLimit-Policy", "RateLimit")
@@ -70,6 +77,15 @@ def components() -> dict[str, Any]:
         for suffix, required in (("", True), (OPTIONAL, False)):
             headers[name + suffix] = {"description": description, "required": required, "schema": schema}
     return headers
+
+
+def of_deprecation(announced: Iterable[str]) -> dict[str, Any]:
+    """Return the headers of this name, which every response of a deprecated operation has."""
+    return {
+        name: {"description": description, "required": True, "schema": schema}
+        for name, (description, schema) in DEPRECATION.items()
+        if name in announced
+    }
 
 
 def for_response(

@@ -44,7 +44,9 @@ class DisabledReason(StrEnum):
 
 
 class WebhookEndpoint(Base):
-    """A URL that receives the events of these types; `failing_since` is null after a success.
+    """A URL that receives the events of these types, in this format of the feature that delivers them.
+
+    `failing_since` is null after a success.
 
     Its deliveries are signed with its own secret, which is derived from its id and SECRET_KEY.
     """
@@ -55,6 +57,7 @@ class WebhookEndpoint(Base):
     workspace_id: Mapped[str] = mapped_column(foreign_key(), index=True)
     url: Mapped[str]
     types: Mapped[list[Any]]
+    format: Mapped[str] = mapped_column(String(10), server_default="standard")
     failing_since: Mapped[datetime | None]
     disabled_at: Mapped[datetime | None]
     disabled_reason: Mapped[str | None]
@@ -62,7 +65,13 @@ class WebhookEndpoint(Base):
 
 
 def create(
-    session: Session, workspace_id: str, *, url: str, types: Sequence[str], now: Moment
+    session: Session,
+    workspace_id: str,
+    *,
+    url: str,
+    types: Sequence[str],
+    format_: str = "standard",
+    now: Moment,
 ) -> WebhookEndpoint:
     """Insert an enabled endpoint; the URL must be validated.
 
@@ -75,7 +84,12 @@ def create(
         detail = f"The workspace has {MAX_ENDPOINTS} endpoints. Delete one that is no longer used."
         raise ValidationFailed(errors=(FieldError("/url", detail),))
     endpoint = WebhookEndpoint(
-        id=new_id("whe"), workspace_id=workspace_id, url=url, types=sorted(set(types)), created_at=now
+        id=new_id("whe"),
+        workspace_id=workspace_id,
+        url=url,
+        types=sorted(set(types)),
+        format=format_,
+        created_at=now,
     )
     session.add(endpoint)
     session.flush()

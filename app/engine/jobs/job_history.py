@@ -22,7 +22,7 @@ def describe(session: Session, workspace_id: str, page: Sequence[StoredJob]) -> 
     """Return the list representation of the jobs; the number of queries does not depend on their number.
 
     `subject` is null for a suppressed person, for a job whose result has been deleted, and for an enrichment
-    of several people.
+    of several people. `upload_id` is that of the uploaded list whose rows the job enriches, if it does.
     """
     if not page:
         return []
@@ -34,6 +34,7 @@ def describe(session: Session, workspace_id: str, page: Sequence[StoredJob]) -> 
             "asked_by": accounts.get(job.account_id or ""),
             "subject": subjects.get(job.id),
             "charged": job.charged,
+            "upload_id": job.request.get("upload_id"),
         }
         for job in page
     ]

@@ -144,7 +144,7 @@ def _submit(
     session: Session, upload: Upload, chunk: NextChunk, hold: int, *, settings: Settings, now: Moment
 ) -> str:
     request: dict[str, Any] = {"entity": "person", "fields": list(upload.fields), "max_credits": hold}
-    request |= upload.skip or {}
+    request |= {"upload_id": upload.id, **(upload.skip or {})}
     if upload.purpose is not None:
         request[PURPOSE] = upload.purpose
     job_request = JobRequest(

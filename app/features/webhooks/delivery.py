@@ -18,6 +18,7 @@ from sqlalchemy import Select, delete, exists, select, update
 from app.domain.event_types import JOB_FINISHED, EventType
 from app.engine.events import deliveries, endpoints, events
 from app.engine.events.deliveries import DELIVERING, Webhook
+from app.engine.events.endpoints import WebhookEndpoint
 from app.engine.events.events import Event
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, to_public
@@ -25,6 +26,7 @@ from app.engine.work import items, turns
 from app.engine.work.items import WorkItem
 from app.engine.work.turns import LeaseLost, Turn
 from app.features.webhooks import attempts as webhook_attempts
+from app.features.webhooks.message_formats import MessageFormat
 from app.infra.clock import rfc3339
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.database_clock import Moment, column
@@ -40,16 +42,22 @@ JITTER = 0.2
 MAX_RETRY_AFTER_SECONDS = 86_400.0
 
 OK = range(200, 300)
-GONE = 410
+GONE = {
+    MessageFormat.STANDARD: frozenset({410}),
+    MessageFormat.SLACK: frozenset({404, 410}),  # no_service, channel_is_archived
+    MessageFormat.TEAMS: frozenset({404, 410}),  # the workflow was deleted
+}
+"""The statuses after which no attempt can succeed."""
 THROTTLED = frozenset({429, 503})
 NOT_STARTED = "internal_error"
 """The error of an attempt whose payload or signature could not be made."""
+_FORMAT = select(WebhookEndpoint.format)
 _BEGUN = (Webhook.workspace_id, Webhook.job_id, Webhook.event_id, Webhook.endpoint_id, Webhook.url)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The payload and URL of an attempt, and the secret and time (`signed_at`) of its signature.
+    """The payload, its form and URL of an attempt, and the secret and time (`signed_at`) of its signature.
 
     `endpoint_id` is None for a URL that the request of a job named.
     """
@@ -60,6 +68,7 @@ class Delivery:
     endpoint_id: str | None
     url: str
     payload: dict[str, Any]
+    form: MessageFormat
     secret: str
     signed_at: datetime
 
@@ -128,8 +137,10 @@ def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
         return None
     attempt_id = webhook_attempts.start(session, webhook_id, now=now)
     signing_secret = _secret(session.keys, row.workspace_id, row.endpoint_id)
-    payload = _payload(session, row.job_id, row.event_id)
-    return Delivery(webhook_id, turn, attempt_id, row.endpoint_id, row.url, payload, signing_secret, row.at)
+    payload, form = _payload(session, row.job_id, row.event_id), _form(session, row.endpoint_id)
+    return Delivery(
+        webhook_id, turn, attempt_id, row.endpoint_id, row.url, payload, form, signing_secret, row.at
+    )
 
 
 def _payload(session: Session, job_id: str | None, event_id: str | None) -> dict[str, Any]:
@@ -137,6 +148,13 @@ def _payload(session: Session, job_id: str | None, event_id: str | None) -> dict
         return events.to_public(session.get_one(Event, event_id))
     [job] = jobs.rows(session, select(*jobs.STORED).where(Job.id == job_id))
     return {"type": JOB_FINISHED, "timestamp": rfc3339(job.finished_at), "data": {"job": to_public(job)}}
+
+
+def _form(session: Session, endpoint_id: str | None) -> MessageFormat:
+    """Return the form of the endpoint; a URL that a request named receives the standard one."""
+    if endpoint_id is None:
+        return MessageFormat.STANDARD
+    return MessageFormat(session.scalars(_FORMAT.where(WebhookEndpoint.id == endpoint_id)).one())
 
 
 def _secret(keys: DigestKeys, workspace_id: str, endpoint_id: str | None) -> str:
@@ -167,9 +185,12 @@ def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: 
         items.remove(session, [webhook.id])
         return
     with suppress(LeaseLost):
-        is_over = not _plan_retry(session, delivery.turn, result, now=now)
+        is_gone = result.status in GONE[delivery.form]
+        is_over = is_gone or not _plan_retry(session, delivery.turn, result, now=now)
+        if is_gone:
+            turns.end(session, delivery.turn)
         if is_over and delivery.endpoint_id is not None:
-            _disable(session, delivery.endpoint_id, is_gone=result.status == GONE, now=now)
+            _disable(session, delivery.endpoint_id, is_gone=is_gone, now=now)
 
 
 def fail(session: Session, webhook_id: str, *, now: Moment) -> None:
@@ -211,11 +232,11 @@ def _disable(session: Session, endpoint_id: str, *, is_gone: bool, now: Moment) 
 
 
 def _retry_delay(attempts: int, result: AttemptResult) -> timedelta | None:
-    """Return the delay before the next attempt, or None to give up (no attempts remain, or 410 Gone).
+    """Return the delay before the next attempt, or None to give up because no attempts remain.
 
     The receiver's Retry-After (RFC 9110, section 10.2.3) is respected up to one day.
     """
-    if result.status == GONE or attempts > len(RETRY_SCHEDULE):
+    if attempts > len(RETRY_SCHEDULE):
         return None
     delay = RETRY_SCHEDULE[attempts - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 -- jitter
     if result.status not in THROTTLED or result.retry_after is None:

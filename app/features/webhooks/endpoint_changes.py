@@ -8,7 +8,7 @@ from typing import Any
 from app.domain.audit_actions import Action
 from app.engine.events import deliveries, endpoints, events
 from app.engine.events.endpoints import WebhookEndpoint
-from app.features.webhooks import delivery_log
+from app.features.webhooks import delivery_log, message_formats
 from app.features.webhooks.delivery_log import WebhookStatus
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
@@ -30,7 +30,10 @@ def create(new: Mapping[str, Any]) -> tuple[WebhookEndpoint, bool]:
         reference = begin(session, now=now)
         if reference:
             return endpoints.get(session, workspace_id, reference), True
-        endpoint = endpoints.create(session, workspace_id, **new, now=now)
+        form = new.get("format_") or message_formats.of_url(new["url"])
+        endpoint = endpoints.create(
+            session, workspace_id, url=new["url"], types=new["types"], format_=form, now=now
+        )
         finish(session, endpoint.id)
     log.info("webhook endpoint created", workspace=workspace_id, endpoint=endpoint.id)
     return endpoint, False
@@ -44,6 +47,7 @@ def change(endpoint_id: str, changes: Mapping[str, Any]) -> tuple[WebhookEndpoin
         if is_replay(session, endpoint_id, now=now):
             return endpoint, True
         endpoint.types = sorted(set(changes.get("types", endpoint.types)))
+        endpoint.format = changes.get("format_", endpoint.format)
         if changes.get("enabled") is True:
             endpoints.enable(endpoint)
         if changes.get("enabled") is False:

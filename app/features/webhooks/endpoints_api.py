@@ -15,6 +15,7 @@ from app.engine.events import endpoints
 from app.engine.events.endpoints import DisabledReason, WebhookEndpoint
 from app.features.webhooks import endpoint_changes
 from app.features.webhooks.endpoint_schemas import EndpointChangeSchema, NewEndpointSchema
+from app.features.webhooks.message_formats import MessageFormat
 from app.infra.clock import rfc3339
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
@@ -40,6 +41,11 @@ class EndpointSchema(ResponseSchema):
         fields.String(metadata={"enum": [*SUBSCRIBABLE]}),
         required=True,
         metadata={"example": ["contact.job_changed"]},
+    )
+    format_ = fields.String(
+        data_key="format",
+        required=True,
+        metadata={"enum": [form.value for form in MessageFormat], "example": "standard"},
     )
     secret = fields.String(
         required=True,
@@ -164,6 +170,7 @@ def _to_json(endpoint: WebhookEndpoint) -> dict[str, Any]:
         "id": endpoint.id,
         "url": endpoint.url,
         "types": endpoint.types,
+        "format": endpoint.format,
         "secret": endpoints.secret(services().digest_keys, endpoint.id),
         "enabled": endpoint.disabled_at is None,
         "disabled_at": rfc3339(endpoint.disabled_at),

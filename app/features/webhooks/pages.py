@@ -11,6 +11,7 @@ from app.features.webhooks import attempts as webhook_attempts
 from app.features.webhooks import delivery_log, endpoint_changes
 from app.features.webhooks.delivery_log import DeliveryState
 from app.features.webhooks.endpoint_schemas import NewEndpointSchema
+from app.features.webhooks.message_formats import LABELS as FORMATS
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.pages import event_sentences
@@ -41,6 +42,8 @@ def create() -> Response:
     """Create an endpoint."""
     try:
         body = {"url": forms.text("url"), "types": request.form.getlist("types")}
+        if forms.text("format"):
+            body["format"] = forms.text("format")
         new = forms.load(NewEndpointSchema(), body)
         endpoint_changes.create(new)
     except InvalidForm as invalid:
@@ -143,6 +146,9 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
         only_failed="failed" in request.args,
         labels=event_sentences.LABELS,
         types=SUBSCRIBABLE,
+        formats=[("", "By the URL"), *((form.value, label) for form, label in FORMATS.items())],
+        format_labels=FORMATS,
+        format=request.form.get("format", ""),
         url=request.form.get("url", ""),
         chosen=request.form.getlist("types"),
         errors=errors or {},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from functools import partial
 from ipaddress import ip_network
@@ -11,7 +10,7 @@ from standardwebhooks import Webhook
 
 from app.domain.errors import Unavailable
 from app.domain.kinds import DELIVER
-from app.features.webhooks import attempts
+from app.features.webhooks import attempts, message_bodies
 from app.features.webhooks import delivery as webhooks
 from app.features.webhooks.delivery import AttemptResult, Delivery
 from app.infra import clock
@@ -42,6 +41,7 @@ def post(webhook_id: str, services: WorkerServices, client: WebhookClient) -> No
     try:
         with services.database.transaction() as session:
             delivery = webhooks.begin(session, webhook_id, now=database_clock.now())
+            body = _body(delivery, services.settings) if delivery else ""
     except Unavailable:
         raise
     except Exception:  # its payload cannot be made; then the attempt counts, too, and the retries end
@@ -50,7 +50,7 @@ def post(webhook_id: str, services: WorkerServices, client: WebhookClient) -> No
         raise
     if delivery is None:
         return
-    attempt = _attempt(delivery, client)
+    attempt = _attempt(delivery, body, client)
     with services.database.transaction() as session:
         webhooks.finish(session, delivery, attempt, now=database_clock.now())
     log.info(
@@ -71,9 +71,12 @@ def wake_finished(services: WorkerServices) -> None:
         webhooks.wake_finished(session, now=database_clock.now())
 
 
-def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
+def _body(delivery: Delivery, settings: Settings) -> str:
+    return message_bodies.body(delivery.payload, delivery.form, public_url=settings.public_url)
+
+
+def _attempt(delivery: Delivery, body: str, client: WebhookClient) -> AttemptResult:
     """Sign and post; the signed timestamp is the time of the attempt."""
-    body = json.dumps(delivery.payload)
     headers = {
         "Content-Type": "application/json",
         "Webhook-Id": delivery.id,

@@ -1319,6 +1319,7 @@ def _create_jobs_and_webhooks() -> None:
         sa.Column("workspace_id", sa.String(), nullable=False),
         sa.Column("url", sa.String(), nullable=False),
         sa.Column("types", JSON, nullable=False),
+        sa.Column("format", sa.String(10), nullable=False, server_default="standard"),
         sa.Column("failing_since", TIME),
         sa.Column("disabled_at", TIME),
         sa.Column("disabled_reason", sa.String()),

@@ -62,6 +62,14 @@ class JobSchema(ResponseSchema):
         allow_none=True,
         metadata={"description": "In the list: the account that submitted the job. Null once it is deleted."},
     )
+    upload_id = fields.String(
+        allow_none=True,
+        metadata={
+            "example": ids.EXAMPLES["upl"],
+            "description": "In the list: the upload whose rows the job enriches; null for other jobs, and"
+            " once the result has been deleted.",
+        },
+    )
     subject = fields.Dict(
         keys=fields.String(),
         values=fields.String(),

@@ -411,17 +411,20 @@ def test_a_port_in_use_by_another_program_is_an_error(
     [
         ("SECRET_KEY", ("ok", "this service")),
         ("SUPPRESSION_KEY", ("error", "another installation of this service")),
+        (None, ("error", "another installation of this service")),
     ],
 )
 def test_the_api_of_another_installation_is_not_this_service(
     environment: Mapping[str, str],
     httpserver: HTTPServer,
     monkeypatch: pytest.MonkeyPatch,
-    secret: str,
+    secret: str | None,
     found: tuple[str, str],
 ) -> None:
     monkeypatch.setenv("WEB_BIND", f"127.0.0.1:{httpserver.port}")
-    installation = DigestKeys(environment[secret].encode(), b"").installation
+    installation = DigestKeys(environment[secret or "SECRET_KEY"].encode(), b"").installation
+    if secret is None:
+        monkeypatch.delenv("SECRET_KEY")
     headers = {"API-Version": "2026-07-01", "Installation": installation}
     httpserver.expect_request("/healthz").respond_with_json({"status": "ok"}, headers=headers)
 
@@ -436,18 +439,30 @@ class FlowerHandler(BaseHTTPRequestHandler):
 
     server_version = "TornadoServer/6.5"
     login = ""
+    realm = "flower"
 
     def do_GET(self) -> None:
         """Accept the login only."""
         basic = "Basic " + b64encode(self.login.encode()).decode()
-        self.send_response(200 if self.headers["Authorization"] == basic else 401)
+        accepted = self.headers["Authorization"] == basic
+        self.send_response(200 if accepted else 401)
+        if not accepted:
+            self.send_header("WWW-Authenticate", f'Basic realm="{self.realm}"')
         self.end_headers()
 
 
-@pytest.mark.parametrize(("other", "level"), [("", "ok"), ("another", "error")])
-def test_the_flower_of_another_installation_refuses_the_login(
-    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, other: str, level: str
+@pytest.mark.parametrize(
+    ("other", "realm", "found"),
+    [
+        ("", "flower", "this service"),
+        ("another", "flower", "another installation of this service"),
+        ("", "notebooks", "another program"),
+    ],
+)
+def test_only_a_flower_that_accepts_the_login_is_this_service(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, other: str, realm: str, found: str
 ) -> None:
+    monkeypatch.setattr(FlowerHandler, "realm", realm)
     monkeypatch.setattr(FlowerHandler, "login", f"{environment['FLOWER_BASIC_AUTH']}{other}")
     with ThreadingHTTPServer(("127.0.0.1", 0), FlowerHandler) as server:
         threading.Thread(target=server.serve_forever).start()
@@ -456,7 +471,8 @@ def test_the_flower_of_another_installation_refuses_the_login(
         server.shutdown()
 
     (reported,) = (finding for finding in body if finding["what"] == "port of Flower")
-    assert reported["level"] == level
+    assert reported["state"].endswith(f"is in use by {found}")
+    assert reported["level"] == ("ok" if found == "this service" else "error")
 
 
 def test_the_sandbox_among_the_providers_is_a_warning(
@@ -477,6 +493,16 @@ def test_a_port_that_does_not_exist_is_an_error(monkeypatch: pytest.MonkeyPatch)
     reported = findings()["port of the API"]
 
     assert (reported["level"], reported["state"]) == ("error", "127.0.0.1:80000 has no valid port")
+
+
+@pytest.mark.usefixtures("environment")
+def test_an_address_of_another_machine_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEB_BIND", "192.0.2.1:8000")
+
+    reported = findings()["port of the API"]
+
+    assert reported["level"] == "error"
+    assert reported["state"].startswith("192.0.2.1:8000 cannot be used: ")
 
 
 @pytest.mark.parametrize(

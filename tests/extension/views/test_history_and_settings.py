@@ -11,6 +11,8 @@ from company_support import create_company
 from playwright.sync_api import Locator, Page, expect
 from polling import wait_until
 
+from app.engine.jobs.jobs import Job
+
 JOBS_IN_HISTORY = 50
 COMPANY = "/api/ext/company-by-hash"
 DAY = re.compile(r"\w+ \d+, \d{4}")
@@ -54,6 +56,35 @@ def test_reveals_are_listed_with_names_outcomes_and_dates_the_newest_first(user:
         expect(row).to_contain_text(TIME)
     expect(popup.locator("main h2")).to_have_text(DAY)
     expect(popup.locator("main")).not_to_contain_text("@")
+
+
+def test_a_job_of_an_upload_is_named_as_one(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    items = [{"subject": {"linkedin_url": url}} for url in company.profiles.values()]
+    request = {"entity": "person", "items": items, "fields": ["email"], "max_credits": 9}
+    for upload in (False, True):
+        response = user.stack.call(
+            "POST",
+            "/api/ext/enrichment-request",
+            request | {"max_credits": 8 + upload},
+            Authorization=user.token,
+            Prefer="wait=20",
+        )
+        assert response.status == 200, response.body
+    job_id = response.body["job"]["id"]
+    with user.stack.database.transaction() as session:
+        job = session.get_one(Job, job_id)
+        job.request = {**job.request, "upload_id": "upl_06h068n630r3fmqqreeg7cb5"}
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
+
+    open_history(popup)
+
+    expect(rows(popup).nth(0)).to_contain_text("Uploaded list")
+    expect(rows(popup).nth(0)).to_contain_text(f"{len(items)} people")
+    expect(rows(popup).nth(1)).to_contain_text("Full profile")
+    rows(popup).nth(0).click()
+    expect(popup.locator("main")).to_contain_text("Uploaded list")
 
 
 def test_a_history_row_opens_the_result_with_its_receipt_and_the_person(user: BrowserUser) -> None:

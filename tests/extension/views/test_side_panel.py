@@ -40,6 +40,35 @@ def test_the_side_panel_shows_the_popups_view_and_stays_open(user: BrowserUser) 
     expect(panel.get_by_role("button", name="Open in the side panel")).to_have_count(0)
 
 
+def test_the_side_panel_opened_from_a_person_shows_that_person(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
+    popup.get_by_role("button", name="Ada Lovelace").click()
+    expect(popup.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+
+    panel = open_side_panel_from(user, popup)
+
+    expect(panel.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+    panel.get_by_role("button", name="Back").click()
+    shows(panel, company)
+
+
+def test_an_open_side_panel_shows_the_person_from_which_it_is_opened_again(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    panel = open_side_panel_from(user, user.open_popup_on(company.website))
+    shows(panel, company)
+    popup = user.click_icon(user.tabs()[0])
+    popup.get_by_role("button", name="Ada Lovelace").click()
+    expect(popup.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+
+    with suppress(Error):
+        popup.get_by_role("button", name="Open in the side panel").click()
+
+    expect(panel.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+
+
 def test_the_side_panel_keeps_its_content_and_sends_nothing_when_the_user_opens_other_pages(
     user: BrowserUser,
 ) -> None:

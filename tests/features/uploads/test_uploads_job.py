@@ -23,7 +23,7 @@ from app.domain.kinds import TraceOutcome
 from app.domain.permissions import Permission
 from app.domain.spending import Period
 from app.engine.accounts import accounts, api_keys, permissions
-from app.engine.jobs import sweeper
+from app.engine.jobs import job_history, jobs, sweeper
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import limit_settings
 from app.engine.lookups.lookup_parts import LookedUp
@@ -157,6 +157,19 @@ def test_every_row_is_in_the_result_once_and_only_what_is_found_costs_a_credit(a
     assert (upload.status, upload.charged) == (UploadStatus.FINISHED, 1)
     assert upload.outcomes == {"found": 1, "not_found": 2}
     assert balances(ada) == (999, 0, 1)
+
+
+def test_the_history_names_the_upload_of_a_job(ada: Uploader) -> None:
+    ada.know(*addresses(2))
+    upload_id = ada.ready(a_list(*people(2)))
+    ada.start(upload_id)
+    ada.run(upload_id)
+
+    with ada.harness.database.reading() as session:
+        stored = jobs.latest(session, ada.harness.workspace_id, status=None, before=None, limit=5)
+        described = job_history.describe(session, ada.harness.workspace_id, stored)
+
+    assert [job["upload_id"] for job in described] == [upload_id]
 
 
 def test_the_rows_of_excluded_people_cost_nothing_and_say_why(ada: Uploader) -> None:

@@ -71,6 +71,18 @@ def test_an_endpoint_is_created_with_a_secret_of_its_own(admin: SignedInUser) ->
     assert get(admin, PATH)["webhook_endpoints"] == [other, created]
 
 
+def test_the_format_is_that_of_the_host_or_the_one_that_is_named(admin: SignedInUser) -> None:
+    slack = create(admin, url="https://hooks.slack.com/workflows/1")
+    named = create(admin, format="teams")
+
+    changed = post(admin, f"{PATH}/{named['id']}", {"format": "slack"})
+    refused = post(admin, PATH, NEW | {"format": "xml"})
+
+    assert [slack["format"], named["format"], create(admin)["format"]] == ["slack", "teams", "standard"]
+    assert (changed.get_json()["format"], changed.get_json()["types"]) == ("slack", NEW["types"])
+    assert (refused.status_code, refused.get_json()["errors"][0]["pointer"]) == (422, "/format")
+
+
 def test_a_replay_creates_no_second_endpoint(admin: SignedInUser) -> None:
     key = {"Idempotency-Key": "one click"}
     first = post(admin, PATH, NEW, **key)

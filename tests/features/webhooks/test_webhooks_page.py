@@ -56,6 +56,13 @@ def fail_a_delivery(user: SignedInUser) -> str:
     return webhook_id
 
 
+def test_an_admin_chooses_the_form_of_the_messages(admin: Visitor, user: SignedInUser) -> None:
+    text = create(admin, format="teams")
+
+    assert only_endpoint(user).format == "teams"
+    assert "Microsoft Teams card" in text
+
+
 def test_an_admin_creates_an_endpoint_and_sees_its_secret(admin: Visitor, user: SignedInUser) -> None:
     text = create(admin)
 

@@ -8,20 +8,12 @@ import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
-import apollo_recording
-import configured_recording
-import dropcontact_recording
-import fullenrich_recording
-import hunter_recording
-import leadmagic_recording
-import pdl_recording
-import prospeo_recording
 import pytest
-import reacher_recording
-import rocketreach_recording
 from pytest_httpserver import HTTPServer
 from vendor_recording import CASES, CannedResponse, VendorRecording
 from werkzeug import Request, Response
@@ -38,19 +30,12 @@ from workers.providers.base import (
 from workers.providers.registry import PROVIDERS
 from workers.providers.web import Vendor
 
-MODULES = (
-    hunter_recording,
-    prospeo_recording,
-    leadmagic_recording,
-    pdl_recording,
-    apollo_recording,
-    dropcontact_recording,
-    rocketreach_recording,
-    fullenrich_recording,
-    configured_recording,
-    reacher_recording,
+FOLDER = Path(__file__).parent / "recordings"
+MODULES = [import_module(file.stem) for file in sorted(FOLDER.glob("*_recording.py"))]
+"""One module per vendor; `vendor_recording` describes what each has."""
+RECORDINGS: tuple[VendorRecording, ...] = tuple(
+    chain.from_iterable(getattr(module, "RECORDINGS", ()) for module in MODULES)
 )
-RECORDINGS: tuple[VendorRecording, ...] = tuple(chain.from_iterable(module.RECORDINGS for module in MODULES))
 KEY = "key-that-nobody-may-see"
 SECONDS = 3.0
 MAX_POLLS = 8

@@ -106,6 +106,17 @@ def test_a_text_is_trimmed_and_storable_or_none(value: Any, found: str | None) -
     assert parsing.text({"a": value}, "a") == found
 
 
+@pytest.mark.parametrize(("body", "found"), [({"a": " Ada "}, "Ada"), ({"a": None}, None), ({"a": ""}, None)])
+def test_a_stated_text_may_be_null(body: dict[str, Any], found: str | None) -> None:
+    assert parsing.stated_text(body, "a") == found
+
+
+@pytest.mark.parametrize("body", [{}, {"a": 5}, {"a": ["Ada"]}])
+def test_a_text_that_is_not_stated_is_unexpected(body: dict[str, Any]) -> None:
+    with pytest.raises(UnexpectedResponse):
+        parsing.stated_text(body, "a")
+
+
 @pytest.mark.parametrize(
     ("value", "found"),
     [([" a ", "", None, 5, "b\0", "\udc00", "c"], ["a", "c"]), (None, []), ("a", []), ({"a": 1}, [])],
