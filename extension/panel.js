@@ -5,7 +5,7 @@ import { ApiError, Client } from "./client/api.js";
 import { listRequests, updateBadge } from "./request_store.js";
 import { run } from "./requests.js";
 import { endSession, loadPage, loadSession, loadSignOutCode, savePage, updateSession } from "./storage.js";
-import { formatCredits, hostOf, t } from "./texts.js";
+import { LANGUAGE, formatCredits, hostOf, t } from "./texts.js";
 import { emptyState, h, iconButton, loading, problemAlert } from "./views/components.js";
 import { historyView } from "./views/history.js";
 import { otherRequests } from "./views/other_requests.js";
@@ -35,7 +35,7 @@ let viewController = new AbortController();
 let shownToken = null;
 
 document.title = t("name");
-document.documentElement.lang = chrome.i18n.getUILanguage();
+document.documentElement.lang = LANGUAGE;
 document.documentElement.classList.toggle("side", isSidePanel);
 chrome.storage.onChanged.addListener(onStorageChange);
 if (!isSidePanel) keepWidth();
