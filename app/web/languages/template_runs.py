@@ -1,4 +1,4 @@
-"""The parts of a template: text, expressions, statements and tags of HTML, in the order in which they stand."""
+"""The parts of a template in their order: text, expressions, statements and tags of HTML."""
 
 from __future__ import annotations
 

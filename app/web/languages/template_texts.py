@@ -1,15 +1,15 @@
 """Marks the texts of templates for translation, so that templates are written in plain English.
 
-Jinja's `{% trans %}` is put around each run of text that a reader sees, when a template is compiled and when its texts
-are extracted. A run reaches from one block element or statement to the next; inline elements and expressions in it belong
-to the sentence:
+Jinja's `{% trans %}` is put around each run of text that a reader sees, when a template is compiled and when
+its texts are extracted. A run reaches from one block element or statement to the next; inline elements and
+expressions in it belong to the sentence:
 
     <p>Signed in as <b>{{ viewer.name }}</b>.</p>
     <p>{% trans name=viewer.name %}Signed in as <b>{{ name }}</b>.{% endtrans %}</p>
 
-`{{ "person is" if count == 1 else "people are" }}` in a run makes it a plural. Literals that begin with a capital letter
-are marked in expressions, too: the label in `ui.field("email", "Your address")`. What is already in `{% trans %}` or
-`_()` stays as it is. Genshi and Kajiki do likewise.
+`{{ "person is" if count == 1 else "people are" }}` in a run makes it a plural. Literals that begin with a
+capital letter are marked in expressions, too: the label in `ui.field("email", "Your address")`. What is in
+`{% trans %}` or `_()` stays as it is. Genshi and Kajiki do likewise.
 """
 
 from __future__ import annotations
@@ -24,21 +24,50 @@ from jinja2.ext import Extension
 from app.web.languages.template_runs import Part, Piece, pieces
 
 INLINE = frozenset(
-    "a abbr b bdi br cite code em i kbd mark q s small span strong sub sup time u var wbr".split()
+    [
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "br",
+        "cite",
+        "code",
+        "em",
+        "i",
+        "kbd",
+        "mark",
+        "q",
+        "s",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "u",
+        "var",
+        "wbr",
+    ]
 )
-VISIBLE_ATTRIBUTES = re.compile(r"""\s(aria-label|placeholder|title|alt|data-confirm)=(["'])$""")
+_VISIBLE_ATTRIBUTE = re.compile(r"""\s(?:aria-label|placeholder|title|alt|data-confirm)=(["'])""")
 _VERBATIM = frozenset({"script", "style", "textarea", "pre", "svg"})
 _CODE = frozenset({"code", "kbd", "var"})
+_EMPTY = frozenset({"br", "wbr"})
+_LEADING = " \n\t\r·•|→"
+"""What separates a text from the one before it."""
 _SILENT_STATEMENTS = frozenset(
     {"extends", "import", "from", "include", "block", "endblock", "if", "elif", "endraw", "raw"}
 )
-_LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_]$")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 _STRING = re.compile(r'"([^"\\\n]*)"|\'([^\'\\\n]*)\'')
-_BEFORE_VALUE = re.compile(r"(?:[=!<>]=|\bin|\bnot in|\[)\s*\(?\s*(?:[\"'][^\"']*[\"']\s*,\s*)*$")
 _SILENT_CALLS = re.compile(r"\b(?:url_for|has_page|static_url|_|gettext|ngettext|get|dict|render)\(\s*$")
 _SILENT_KEYWORD = re.compile(
     r"\b(?:type|class|id|autocomplete|inputmode|pattern|attribute|name|accept|endpoint)\s*=\s*$"
 )
+_NO_TEXT = re.compile(
+    r"https?://\S+|(?:(?:good|bad|fair|primary|secondary|danger|single|columns|number|time|link)\b ?)+"
+)
+"""URLs, and the classes that are literals in expressions."""
 _PLURAL = re.compile(r'^"([^"]*)" if (.+?) == 1 else "([^"]*)"$')
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = frozenset({"trimmed", "notrimmed", "count", "if", "else", "and", "or", "not", "in", "is"})
@@ -97,7 +126,7 @@ def _tag(tag: Piece) -> str:
             done.append(piece.source)
             continue
         text = piece.source
-        start = re.search(r"""\s(?:aria-label|placeholder|title|alt|data-confirm)=(["'])""", text)
+        start = _VISIBLE_ATTRIBUTE.search(text)
         if start is None:
             done.append(text)
             continue
@@ -159,21 +188,76 @@ def _run(run: list[Piece]) -> Iterator[str]:
         return
     start, end = _bounds(run)
     inner = run[start:end]
-    words = "".join(part.source for part in inner if part.kind is Part.TEXT)
-    is_code = start > 0 and run[start - 1].kind is Part.TAG and run[start - 1].tag_name in _CODE
-    if is_code or not _LETTERS.search(unescape(words)):
+    if (start > 0 and run[start - 1].tag_name in _CODE) or not _has_words(inner):
         yield from (_other(part) for part in run)
         return
     yield from (_other(part) for part in run[:start])
-    first, last = inner[0], inner[-1]
-    lead = _space(first.source, at_end=False) if first.kind is Part.TEXT else ""
-    tail = _space(last.source, at_end=True) if last.kind is Part.TEXT else ""
-    yield lead + _sentence(inner).source() + tail
+    yield from _separate(inner) if _is_row(inner) else _marked_sentence(inner)
     yield from (_other(part) for part in run[end:])
 
 
+def _has_words(run: list[Piece]) -> bool:
+    words = "".join(part.source for part in run if part.kind is Part.TEXT)
+    plurals = [
+        found[1] for part in run if part.kind is Part.EXPRESSION and (found := _PLURAL.match(part.code))
+    ]
+    if _NO_TEXT.fullmatch(words.strip()):
+        return False
+    return any(_LETTERS.search(unescape(text)) for text in (words, *plurals))
+
+
+def _marked_sentence(run: list[Piece]) -> Iterator[str]:
+    first, last = run[0], run[-1]
+    lead = _space(first.source, at_end=False) if first.kind is Part.TEXT else ""
+    tail = _space(last.source, at_end=True) if last.kind is Part.TEXT else ""
+    yield (
+        lead
+        + _sentence([Piece(first.kind, first.source[len(lead) :], first.inner), *run[1:]]).source()
+        + tail
+    )
+
+
+def _is_row(run: list[Piece]) -> bool:
+    """Return whether the run is a row of elements, such as links, with no words between them."""
+    between, elements = _top_level(run)
+    return elements > 0 and not _has_words(between)
+
+
+def _top_level(run: list[Piece]) -> tuple[list[Piece], int]:
+    between: list[Piece] = []
+    depth = elements = 0
+    for part in run:
+        if part.kind is Part.TAG and part.tag_name not in _EMPTY:
+            depth += -1 if part.is_closing else 1
+            elements += 1
+        elif depth == 0:
+            between.append(part)
+    return between, elements
+
+
+def _separate(run: list[Piece]) -> Iterator[str]:
+    """Yield a row of elements, each of which has its own sentence."""
+    depth = 0
+    inner: list[Piece] = []
+    for part in run:
+        is_tag = part.kind is Part.TAG and part.tag_name not in _EMPTY
+        if is_tag and part.is_closing:
+            depth -= 1
+        if is_tag and depth == 0:
+            yield from _run(inner)
+            inner = []
+            yield _other(part)
+        elif depth == 0:
+            yield _other(part)
+        else:
+            inner.append(part)
+        if is_tag and not part.is_closing:
+            depth += 1
+    yield from (_other(part) for part in inner)
+
+
 def _space(text: str, *, at_end: bool) -> str:
-    bare = text.rstrip() if at_end else text.lstrip()
+    bare = text.rstrip() if at_end else text.lstrip(_LEADING)
     return text[len(bare) :] if at_end else text[: len(text) - len(bare)]
 
 
@@ -210,7 +294,7 @@ def _opener(run: list[Piece], start: int, end: int) -> int | None:
 
 def _match(run: list[Piece], indexes: range, tag: Piece) -> int | None:
     depth = 0
-    if tag.tag_name in {"br", "wbr"} or (tag.is_closing and indexes.step > 0):
+    if tag.tag_name in _EMPTY or (tag.is_closing and indexes.step > 0):
         return None
     for index in indexes:
         part = run[index]
@@ -223,7 +307,9 @@ def _match(run: list[Piece], indexes: range, tag: Piece) -> int | None:
 
 def _sentence(run: list[Piece]) -> _Sentence:
     sentence = _Sentence()
-    plurals = [match[2] for part in run if part.kind is Part.EXPRESSION and (match := _PLURAL.match(part.code))]
+    plurals = [
+        match[2] for part in run if part.kind is Part.EXPRESSION and (match := _PLURAL.match(part.code))
+    ]
     sentence.counted = plurals[0] if plurals else ""
     for part in run:
         if part.kind is Part.TEXT:
@@ -250,7 +336,7 @@ def _marked_code(code: str) -> str:
 
 def _name_of(code: str) -> str:
     """Return a name for an expression: its last identifier that is no filter."""
-    bare = _STRING.sub("", code.split("|")[0].split(" if ")[0])
+    bare = _STRING.sub("", code.split("|", maxsplit=1)[0].split(" if ", maxsplit=1)[0])
     names = [name for name in _IDENTIFIER.findall(bare) if name not in _RESERVED]
     return names[-1].lower() if names else "value"
 
@@ -258,14 +344,14 @@ def _name_of(code: str) -> str:
 def _with_literals(source: str, *, branches: bool) -> str:
     """Return code with `_()` around the literals that are texts.
 
-    A literal is one if it begins with a capital letter and is neither compared with something nor the key of a
-    dictionary; with `branches`, also if it is what a conditional expression results in.
+    A literal is one if it begins with a capital letter and is neither compared with something nor the key of
+    a dictionary; with `branches`, also if it is what a conditional expression results in.
     """
 
     def replace(found: re.Match[str]) -> str:
         text = found[1] if found[1] is not None else found[2]
         before, after = source[: found.start()], source[found.end() :]
-        if not _LETTERS.search(text) or _is_silent(before, after):
+        if not _LETTERS.search(text) or _NO_TEXT.fullmatch(text) or _is_silent(before, after):
             return found[0]
         is_branch = branches and (re.search(r"\belse\s+$", before) or re.match(r"\s+if\b", after))
         is_joined = branches and " " in text and (re.search(r"~\s*$", before) or re.match(r"\s*~", after))
