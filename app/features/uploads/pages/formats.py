@@ -47,6 +47,7 @@ HEADERS = [
     ("false", Message("The list has no header")),
 ]
 
+
 _BETWEEN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _AGAIN = "Delete this upload and upload the file again if that is wrong; say how to read it there."
 
