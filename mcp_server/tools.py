@@ -232,6 +232,9 @@ class Tools:
     async def search_stored_people(  # noqa: PLR0913, PLR0917 -- the protocol passes arguments by name
         self,
         context: Context,
+        query: Annotated[
+            str | None, Field(description="A name, a part of one, a company, or both; without criteria.")
+        ] = None,
         titles: list[str] | None = None,
         seniorities: list[str] | None = None,
         departments: list[str] | None = None,
@@ -242,14 +245,15 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=100)] = 25,
         cursor: Annotated[str | None, Field(description="next_cursor of the previous page.")] = None,
     ) -> Answer:
-        """Search the stored people by criteria, most senior first, with contact data masked. Free.
+        """Search the stored people by criteria, most senior first, or by a query; masked. Free.
 
         A person meets every criterion, each by any of its values: `titles` such as VP Sales, `seniorities`
         such as vp, `departments` such as sales, `headcounts` such as 51-200, `countries` such as DE. At most
         1,000 people are found; if `at_least` is true, add criteria. Pass `contact_id` of a person to
         reveal_email or reveal_phone.
         """
-        query = {
+        parameters = {
+            "q": query,
             "title": titles,
             "seniority": seniorities,
             "department": departments,
@@ -261,7 +265,7 @@ class Tools:
             "cursor": cursor,
         }
         api = self.calls.api(context)
-        response = await api.get("/api/people", _set(query))
+        response = await api.get("/api/people", _set(parameters))
         return answers.of_free_call(response, await _balance(api))
 
     async def job(self, job_id: str, context: Context) -> Answer:

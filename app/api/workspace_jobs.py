@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
@@ -14,10 +13,9 @@ from app.domain.errors import ValidationFailed
 from app.domain.kinds import KINDS, Outcome, Status
 from app.engine.jobs import job_history, job_receipts
 from app.engine.jobs.job_receipts import JobFilter
-from app.engine.jobs.stored_jobs import StoredJob
-from app.infra.database.db import Database
 from app.web.bodies.body import json_response
-from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
+from app.web.bodies.downloads import FORMATS, json_file
+from app.web.jobs import receipt_files
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
@@ -30,7 +28,6 @@ blueprint = APIBlueprint("workspace_jobs", __name__, tag="Jobs")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 100
-BATCH_SIZE = 500
 ME = "me"
 
 
@@ -85,8 +82,10 @@ def index(query: dict[str, Any]) -> Response:
         given["account"] = caller().account_id
     job_filter = JobFilter(kinds=kinds.visible_to(caller().scopes), **given)
     workspace_id = caller().workspace_id
+    if query["format"] == "json":
+        return receipt_files.in_json(workspace_id, job_filter)
     if query["format"]:
-        return _download(services().database, workspace_id, job_filter, query["format"])
+        return receipt_files.table(workspace_id, job_filter, query["format"])
     limit = query["limit"]
     with services().database.reading() as session:
         page = job_receipts.page(session, workspace_id, job_filter, before=query["cursor"], limit=limit + 1)
@@ -96,22 +95,3 @@ def index(query: dict[str, Any]) -> Response:
         for entry, job in zip(described, page, strict=False)
     ]
     return json_response({"jobs": shown, "next_cursor": page[limit - 1].id if len(page) > limit else None})
-
-
-def _download(database: Database, workspace_id: str, job_filter: JobFilter, file_format: str) -> Response:
-    listed = _all(database, workspace_id, job_filter)
-    if file_format == "json":
-        return json_download("jobs", map(job_receipts.receipt, listed))
-    return csv_download("jobs", job_receipts.COLUMNS, map(job_receipts.row, listed))
-
-
-def _all(database: Database, workspace_id: str, job_filter: JobFilter) -> Iterator[StoredJob]:
-    """Yield all jobs in batches, each read in a session of its own: a slow reader holds no connection."""
-    before = None
-    while True:
-        with database.reading() as session:
-            batch = job_receipts.page(session, workspace_id, job_filter, before=before, limit=BATCH_SIZE)
-        yield from batch
-        if len(batch) < BATCH_SIZE:
-            return
-        before = batch[-1].id

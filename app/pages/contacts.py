@@ -7,13 +7,14 @@ from flask import Response, flash, request
 from app.domain.errors import NotFound
 from app.domain.records.subjects import Subject
 from app.engine.contacts.saved import contact_lists
-from app.engine.jobs import job_receipts
+from app.engine.jobs import contact_receipts
 from app.engine.ledger import reveals
 from app.engine.owned import owned_contacts
 from app.engine.owned.owned_filters import Order, Selection, Sort
+from app.pages import job_pages, person_offers
 from app.web.bodies.downloads import FORMATS
 from app.web.owned import owned_changes, owned_pages
-from app.web.pages import contact_table, forms
+from app.web.pages import contact_table, forms, purpose_choices
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.contact_filters import ContactFilters
@@ -86,21 +87,27 @@ def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None =
     with services().database.reading() as session:
         person = owned_contacts.get(session, workspace_id, contact_id)
         job_ids = reveals.job_ids(session, workspace_id, person.row.contact_id or "")
-        receipts = [
-            job_receipts.receipt(job) for job in job_receipts.of_contact(session, workspace_id, job_ids)
-        ]
+        receipts = contact_receipts.of_contact(session, workspace_id, person.row.contact_id or "", job_ids)
         lists = contact_lists.page(session, workspace_id, after=None, limit=contact_table.MAX_CHOICES)
     shown = person.public(with_values=True)
     subject = Subject(contact_id=shown["contact_id"], linkedin_url=shown["linkedin_url"])
     (stored,) = services().lookups.look_up(workspace_id, [subject])
+    shown_job = job_pages.read(job_id) if (job_id := request.args.get("receipt")) else None
     return page(
         "contact.html",
         status,
         person=shown,
         crm=stored.get("crm", []),
         address_books=stored.get("address_books", []),
-        receipts=receipts,
+        receipts_of_contact=receipts,
         lists=lists,
+        stored=stored,
+        offers=person_offers.of(stored),
+        subject={"contact_id": shown["contact_id"]}
+        if shown["contact_id"]
+        else {"linkedin_url": shown["linkedin_url"]},
+        purposes=purpose_choices.offered(),
+        shown_job=shown_job,
         errors={name: text for name, text in (errors or {}).items() if text},
     )
 

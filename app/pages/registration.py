@@ -8,9 +8,11 @@ from flask import Blueprint, Flask, Response
 
 from app.pages import (
     account,
+    companies,
     contacts,
     events,
     history,
+    home,
     keys,
     language,
     manual,
@@ -35,8 +37,10 @@ BLUEPRINTS = (
     sign_in.blueprint,
     sign_in_code.blueprint,
     start.blueprint,
+    home.blueprint,
     search.blueprint,
     contacts.blueprint,
+    companies.blueprint,
     history.blueprint,
     keys.blueprint,
     account.blueprint,

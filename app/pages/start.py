@@ -1,4 +1,4 @@
-"""/: the search for people, for a browser; the paths of the documentation, for a program."""
+"""/: the start page, for a browser; the paths of the documentation, for a program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from apiflask import APIBlueprint
 from apiflask.fields import String
 from flask import Response
 
-from app.pages import search
+from app.pages import home
 from app.web import html_pages
 from app.web.bodies.body import json_response
 from app.web.schemas.fields import ResponseSchema
@@ -30,5 +30,5 @@ class StartResponseSchema(ResponseSchema):
 def start() -> Response:
     """List the paths of the documentation."""
     if html_pages.prefers_html():
-        return search.form()
+        return home.show()
     return html_pages.vary(json_response(LINKS))

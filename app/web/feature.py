@@ -16,6 +16,7 @@ from app.infra.database.session import Session
 from app.settings import Settings
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.navigation import Entry
+from app.web.pages.start_parts import Card, Start, Step
 
 
 class EventText(NamedTuple):
@@ -48,6 +49,7 @@ class WebPart:
     `hash_lookup` in a session, and `session` other fields of it. `sign_in_option` is None if the settings do
     not have it. `owns_domain` returns whether a workspace has an e-mail domain, so that its admins may create
     accounts there; None if the feature does not know.
+    `first_steps` and `start_cards` are shown on the start page.
     """
 
     api: tuple[APIBlueprint, ...] = ()
@@ -59,6 +61,8 @@ class WebPart:
     session: Callable[[Settings], Mapping[str, str]] = lambda _: {}
     sign_in_option: Callable[[Settings], SignInOption | None] = lambda _: None
     owns_domain: Callable[[Session, str, str], bool | None] = lambda *_: None
+    first_steps: Callable[[Start], Iterable[Step]] = lambda _: ()
+    start_cards: Callable[[Start], Iterable[Card]] = lambda _: ()
 
 
 def sign_in_option(settings: Settings) -> SignInOption | None:

@@ -34,7 +34,8 @@ export function h(tag, properties = {}, ...children) {
 export function avatar(name, isSquare = false) {
   const words = name.split(/[\s/@._-]+/).filter((word) => /^\p{L}|^\p{N}/u.test(word));
   const chosen = words.length > 1 ? [words[0], words[words.length - 1]] : words;
-  const initials = chosen.map((word) => [...word][0].toUpperCase()).join("");
+  const letters = chosen.map((word) => [...word][0].toUpperCase());
+  const initials = letters.join(/[\u0600-\u08ff]/.test(letters.join("")) ? "\u200c" : ""); // else Arabic letters join
   const hash = [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9973, 7);
   const classes = `avatar color-${hash % AVATAR_COLORS}${isSquare ? " square" : ""}`;
   return h("span", { class: classes, "data-initials": initials || "?", "aria-hidden": "true" });

@@ -95,7 +95,7 @@ export function peopleActions(app, list, lookUp) {
 
   function download() {
     const url = URL.createObjectURL(new Blob(["\ufeff", csvOf(withValues())], { type: "text/csv" }));
-    h("a", { href: url, download: `${t("short_name")}.csv` }).click();
+    h("a", { href: url, download: `${t("name")}.csv` }).click();
     setTimeout(() => URL.revokeObjectURL(url), 60_000); // the download has begun by then
   }
 

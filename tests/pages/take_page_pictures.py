@@ -11,7 +11,7 @@ from pathlib import Path
 from e2e_stack import ROOT
 from fake_crms import FakeHubSpot
 from page_browser_support import PageBrowser, sign_in
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from salesperson_support import walk, write_prospects
 from test_salesperson_walk import browser, crm, is_read  # noqa: F401 -- fixtures
 
@@ -28,6 +28,13 @@ def test_pictures(browser: PageBrowser, crm: FakeHubSpot, tmp_path: Path) -> Non
             _screenshot(page, view)
         page.goto("/usage")
         _screenshot(page, "usage")
+        page.goto("/")
+        page.get_by_role("button", name="Hide").click()
+        expect(page.get_by_text("First steps")).to_have_count(0)
+        _screenshot(page, "home")
+    with browser.visit(width=390, height=780) as page:
+        sign_in(page)
+        _screenshot(page, "home-phone")
     with browser.visit(**SIZE, color_scheme="dark") as page:
         sign_in(page, path="/contacts")
         _screenshot(page, "contacts-dark")

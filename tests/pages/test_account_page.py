@@ -17,8 +17,8 @@ def test_the_page_lists_the_sessions_and_marks_its_own(browser: Visitor, user: S
 
     page = browser.open("/account")
 
-    assert "chrome-extension 1.0.0" in page.text
-    assert page.text.count("this browser") == 1
+    assert 'chrome-extension <span class="hint">1.0.0</span>' in page.text
+    assert page.text.count("This browser") == 1
 
 
 def test_another_session_of_the_account_is_ended(browser: Visitor, user: SignedInUser) -> None:

@@ -285,8 +285,8 @@ def test_the_ledger_has_a_running_balance_over_its_pages(admin: Visitor) -> None
 
     balances = [int(text) for text in re.findall(r"<strong>(\d+)</strong>", first + second)]
     assert balances == [*range(195, 250), 250]
-    assert "grant" in second
-    assert "grant" not in first
+    assert "Grant" in second
+    assert "Grant" not in first
 
 
 def test_the_overview_counts_requests_and_accounts(admin: Visitor, bob: SignedInUser) -> None:
@@ -296,4 +296,4 @@ def test_the_overview_counts_requests_and_accounts(admin: Visitor, bob: SignedIn
 
     assert re.search(r"<dt>accounts</dt><dd>2</dd>", page)
     assert re.search(r"<dt>credits available</dt><dd>249</dd>", page)
-    assert '<th scope="row">e-mail</th>' in page
+    assert '<th scope="row">E-mail</th>' in page

@@ -103,7 +103,7 @@ def test_the_file_has_the_hashes_and_is_recorded_itself(operator: Visitor, user:
     rows = list(csv.DictReader(io.StringIO(file.removeprefix("\ufeff"))))
     assert {row["object_id"] for row in rows} >= {"key_of_acme", "key_of_other"}
     assert all(len(row["hash"]) == 64 for row in rows)
-    assert "export audit log</th>" in page
+    assert "Export audit log</th>" in page
 
 
 def test_a_file_is_read_in_batches(admin: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,24 @@ import pytest
 from apiflask import APIFlask
 from contact_page_support import link, names, reveal
 from page_support import Visitor, visitor
-from sqlalchemy import select
+from sqlalchemy import delete, select
+from stored_support import exclude
 from users_support import SignedInUser, create_user
+from worker_harness import deliver, make_services
 
 from app.domain.ids import new_id
 from app.engine.contacts.emails import Email
+from app.engine.ledger.reveals import Reveal, RevealedValue
+from workers.execution.worker_services import WorkerServices
+from workers.jobs import reveal as reveal_jobs
+
+REGISTERED = (reveal_jobs,)
+
+
+@pytest.fixture
+def services(app: APIFlask) -> WorkerServices:
+    api = app.extensions["services"]
+    return make_services(api.settings, api.database)
 
 
 def test_contacts_are_listed_with_their_values(browser: Visitor, user: SignedInUser) -> None:
@@ -24,7 +37,8 @@ def test_contacts_are_listed_with_their_values(browser: Visitor, user: SignedInU
 
     assert names(page.text) == ["Ada Lovelace"]
     assert "ada@acme.com" in page.text
-    assert "+12025550143" in page.text
+    assert "+1 202-555-0143</bdi>" in page.text
+    assert 'data-copy="+12025550143"' in page.text
 
 
 def test_another_workspace_sees_none_of_them(app: APIFlask, user: SignedInUser) -> None:
@@ -84,8 +98,11 @@ def test_a_contact_is_shown_with_sources_and_receipts(browser: Visitor, user: Si
 
     page = browser.open(f"/contacts/{contact.id}")
 
-    assert "<h1>Ada Lovelace</h1>" in page.text
-    assert re.search(r'<th scope="row">ada@acme.com</th><td>file</td><td>import</td>', page.text)
+    assert "Ada Lovelace</h1>" in page.text
+    assert re.search(
+        r'<th scope="row"><bdi dir="ltr">ada@acme.com</bdi></th><td[^>]*>file</td><td[^>]*>import</td>',
+        page.text,
+    )
 
 
 def test_a_value_of_a_website_is_shown_with_its_page(browser: Visitor, user: SignedInUser) -> None:
@@ -96,7 +113,7 @@ def test_a_value_of_a_website_is_shown_with_its_page(browser: Visitor, user: Sig
 
     page = browser.open(f"/contacts/{contact.id}")
 
-    assert "<td>website<br>https://acme.com/team</td>" in page.text
+    assert ">website<br>https://acme.com/team</td>" in page.text
 
 
 def test_tags_and_a_note_are_saved(browser: Visitor, user: SignedInUser) -> None:
@@ -123,3 +140,47 @@ def test_a_list_leads_to_the_push_of_its_contacts(browser: Visitor, user: Signed
     path = link(added.text, "Hot")
 
     assert f"/crm/push?list={path.rpartition('/')[2]}" in browser.open(path).text
+
+
+def test_a_field_is_revealed_where_the_contact_stays(
+    browser: Visitor, user: SignedInUser, services: WorkerServices
+) -> None:
+    contact = reveal(user)
+    with user.database.transaction() as session:
+        session.execute(delete(Reveal).where(Reveal.field == "phone"))
+        session.execute(delete(RevealedValue).where(RevealedValue.field == "phone"))
+    masked = browser.open(f"/contacts/{contact.id}").text
+
+    asked = browser.send("/reveal", field="phone", contact_id=contact.id, person=contact.id)
+    deliver(services, asked.request.args["receipt"])
+    found = browser.open(f"/contacts/{contact.id}?receipt={asked.request.args['receipt']}").text
+
+    assert "Reveal phone" in masked
+    assert (asked.request.path, "In progress" in asked.text) == (f"/contacts/{contact.id}", True)
+    assert "data-live" in asked.text
+    assert "ada@acme.com" in asked.text
+    assert "+1 202-555-0143" in found
+    assert "<dt>Charged</dt><dd>1 credit</dd>" in found
+    assert "data-live" not in found
+
+
+def test_a_receipt_of_another_workspace_is_missing_below_a_contact(
+    browser: Visitor, user: SignedInUser
+) -> None:
+    contact = reveal(user)
+
+    assert browser.open(f"/contacts/{contact.id}?receipt={new_id('job')}").status_code == 404
+
+
+def test_an_excluded_contact_keeps_what_is_owned_and_offers_nothing(
+    browser: Visitor, user: SignedInUser
+) -> None:
+    contact = reveal(user)
+    with user.database.transaction() as session:
+        exclude(session, user.workspace_id, "email", "ada@acme.com")
+
+    page = browser.open(f"/contacts/{contact.id}").text
+
+    assert "Excluded" in page
+    assert "ada@acme.com" in page
+    assert 'action="/reveal"' not in page

@@ -100,14 +100,17 @@ def test_marked_contacts_are_put_on_a_new_list_and_taken_off(
 ) -> None:
     with browser.visit(storage_state=signed_in) as page:
         page.goto("/contacts")
-        page.get_by_role("button", name="Mark all on this page").click()
+        page.get_by_label("All on this page").check()
         page.get_by_label("Mark Ada Lovelace").uncheck()
-        page.get_by_label("or to a new list").fill("Autumn")
+        expect(page.get_by_text("3 marked")).to_be_visible()
+        page.locator("summary", has_text="More").click()
+        page.get_by_label("Name of a new list").fill("Autumn")
         page.get_by_role("button", name="Add", exact=True).click()
         expect(page.get_by_text("3 contacts added to the list.")).to_be_visible()
         _look(page, "added")
         page.get_by_role("link", name="Autumn").first.click()
         page.get_by_label("Mark Grace Hopper").check()
+        page.locator("summary", has_text="More").click()
         page.get_by_role("button", name="Remove from this list").click()
 
         expect(page.get_by_text("1 contact removed from the list.")).to_be_visible()
@@ -134,7 +137,7 @@ def test_a_list_is_downloaded_as_a_file(
 def test_lists_and_notes_work_without_javascript(browser: PageBrowser, signed_in: dict[str, Any]) -> None:
     with browser.visit(storage_state=signed_in, java_script_enabled=False) as page:
         page.goto("/contacts")
-        expect(page.get_by_role("button", name="Mark all on this page")).to_be_hidden()
+        expect(page.get_by_label("All on this page")).to_be_hidden()
         page.get_by_label("Name", exact=True).fill("hedy")
         page.get_by_role("button", name="Find").click()
         page.get_by_role("link", name="Hedy Lamarr").click()
@@ -149,6 +152,8 @@ def test_a_contact_is_found_filtered_and_opened_by_keyboard(
 ) -> None:
     with browser.visit(storage_state=signed_in) as page:
         page.goto("/contacts")
+        page.locator("summary", has_text="Filter and sort").focus()
+        page.keyboard.press("Enter")
         page.get_by_label("Company", exact=True).focus()
         page.keyboard.type("orbital")
         page.keyboard.press("Enter")

@@ -33,7 +33,10 @@ PATHS = ["/"] + [
 ]
 PHONE, ZOOMED = 390, 640  # CSS pixels: a phone, and 1280 at 200 %
 SLOW = "https://www.linkedin.com/in/sandbox-slow"
+SEARCH = "Name, company, website, e-mail, phone or profile URL"
 MAX_TAB_PRESSES = 60
+FIND_WIDE_TABLES = """() => [...document.querySelectorAll(".table")]
+  .filter((table) => table.scrollWidth > table.clientWidth + 1).length > 0"""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +52,7 @@ def signed_in(browser: PageBrowser) -> dict[str, Any]:
     """The cookies of a signed-in browser."""
     with browser.visit() as page:
         sign_in(page, email=OPERATOR)
-        expect(page.get_by_role("heading", name="Search")).to_be_visible()
+        expect(page.get_by_role("heading", name="Acme Sales")).to_be_visible()
         return dict(page.context.storage_state())
 
 
@@ -101,7 +104,6 @@ def test_an_entry_of_a_list_is_accessible(browser: PageBrowser, signed_in: dict[
 
 def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed_in: dict[str, Any]) -> None:
     with browser.visit(storage_state=signed_in, extra_http_headers=ASYNC) as page:
-        page.goto("/")
         _search(page, "https://www.linkedin.com/in/sandbox-found")
         assert_accessible(page)
         _search(page, SLOW)
@@ -110,11 +112,11 @@ def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed
             page.get_by_role("button", name="Find e-mail").click()
             expect(page.get_by_text("You can close this page")).to_be_visible()
             assert_accessible(page)
-        expect(page.get_by_role("heading", name="Found")).to_be_visible()
-        expect(page.locator("#announcements")).to_have_text("Finished: found")
+        expect(page.get_by_text("slow@sandbox.example", exact=True)).to_be_visible()
+        expect(page.locator("#announcements")).to_have_text("Finished: Found")
         assert_accessible(page)
         _search(page, "not a profile")
-        expect(page.get_by_role("alert")).to_be_visible()
+        expect(page.get_by_text("Nobody whom this may mean is stored")).to_be_visible()
         assert_accessible(page)
         page.goto("/nothing/here")
         assert_accessible(page)
@@ -123,14 +125,12 @@ def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed
 def test_a_reveal_without_javascript_shows_its_progress_and_then_the_number(browser: PageBrowser) -> None:
     with browser.visit(java_script_enabled=False, extra_http_headers=ASYNC) as page:
         sign_in(page, email=OPERATOR)
-        page.locator("summary", has_text="By e-mail").click()
-        page.get_by_label("Profile URL").fill(SLOW)
-        page.get_by_role("button", name="Search").click()
+        _search(page, SLOW)
         with browser.stack.suspended_workers():
             page.get_by_role("button", name="Find phone").click()
             expect(page.get_by_text("You can close this page")).to_be_visible()
 
-        expect(page.get_by_role("heading", name="Found")).to_be_visible()
+        expect(page.get_by_text("+1 202-555-0143", exact=True)).to_be_visible()
 
         expect(page.get_by_text("1 credit", exact=True)).to_be_visible()
         expect(page.get_by_role("button", name="Copy")).to_have_count(0)
@@ -162,14 +162,12 @@ def test_searching_and_signing_out_work_by_keyboard_with_a_visible_focus(browser
             _tab_to(page, label)
             page.keyboard.type(text)
         page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", name="Search")).to_be_visible()
+        expect(page.get_by_role("heading", name="Acme Sales")).to_be_visible()
 
-        _tab_to(page, "Name")
-        page.keyboard.type("Ada Unknown")
-        _tab_to(page, "Company or its website")
-        page.keyboard.type("acme.example")
+        _tab_to(page, SEARCH)
+        page.keyboard.type("Ada Unknown at acme.example")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("button", name="Find e-mail")).to_be_visible()
+        expect(page.get_by_role("button", name="See what it costs")).to_be_visible()
         _tab_to(page, "Olive Example")
         page.keyboard.press("Enter")
         _tab_to(page, "Sign out")
@@ -188,9 +186,8 @@ def test_the_skip_link_leads_to_the_content(browser: PageBrowser, signed_in: dic
 
 
 def _search(page: Page, url: str) -> None:
-    page.goto("/")
-    page.get_by_text("By e-mail, profile or phone").click()
-    page.get_by_label("Profile URL").fill(url)
+    page.goto("/search")
+    page.get_by_label(SEARCH).fill(url)
     page.get_by_role("button", name="Search").click()
 
 
@@ -203,3 +200,53 @@ def _tab_to(page: Page, name: str, *, most: int = MAX_TAB_PRESSES) -> None:
         if focus["name"] == name:
             return
     pytest.fail(f"Tab does not reach {name}")
+
+
+def test_the_navigation_is_a_menu_on_a_phone_that_needs_no_script(
+    browser: PageBrowser, signed_in: dict[str, Any]
+) -> None:
+    with browser.visit(storage_state=signed_in, width=PHONE, java_script_enabled=False) as page:
+        page.goto("/")
+        expect(page.get_by_role("link", name="Contacts", exact=True)).to_be_hidden()
+        page.get_by_role("button", name="Menu").click()
+        page.get_by_text("Administration", exact=True).click()
+        page.get_by_role("link", name="Ledger").click()
+        expect(page.get_by_role("heading", name="Ledger")).to_be_visible()
+        page.get_by_role("button", name="Menu").click()
+
+        expect(page.get_by_role("link", name="Ledger")).to_have_attribute("aria-current", "page")
+
+
+def test_a_row_of_a_table_is_a_card_on_a_phone(browser: PageBrowser, signed_in: dict[str, Any]) -> None:
+    with browser.visit(storage_state=signed_in, width=PHONE) as page:
+        page.goto("/admin/ledger")
+        cell = page.get_by_role("cell", name="Receipt").first
+        label = cell.evaluate("cell => getComputedStyle(cell, '::before').content")
+
+        box, row = cell.bounding_box(), cell.locator("..").bounding_box()
+
+    assert label == '"Request or reason"'
+    assert box is not None
+    assert row is not None
+    assert (box["width"] > 250, row["width"] <= PHONE) == (True, True)
+
+
+def test_the_head_of_a_table_stays_in_view(browser: PageBrowser, signed_in: dict[str, Any]) -> None:
+    with browser.visit(storage_state=signed_in, height=300) as page:
+        page.goto("/admin/audit-log")
+        page.locator("tbody tr").nth(5).scroll_into_view_if_needed()
+        page.mouse.wheel(0, 120)
+
+        expect(page.get_by_role("columnheader", name="Action")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("width", [1200, 1280])
+def test_no_table_is_cut_off_where_its_head_stays_in_view(
+    browser: PageBrowser, signed_in: dict[str, Any], width: int
+) -> None:
+    paths = ["/contacts", "/history", "/admin/jobs", "/admin/ledger", "/admin/audit-log", "/keys", "/usage"]
+
+    with browser.visit(storage_state=signed_in, width=width) as page:
+        cut_off = [path for path in paths if page.goto(path) and page.evaluate(FIND_WIDE_TABLES)]
+
+    assert cut_off == []

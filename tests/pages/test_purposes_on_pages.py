@@ -58,9 +58,9 @@ def ask(browser: Visitor, ada: Contact, **fields: str) -> TestResponse:
 
 def run(services: WorkerServices, receipt: TestResponse) -> str:
     """Run the job of a receipt; return the path of the receipt."""
-    path: str = receipt.request.path
-    deliver(services, path.rpartition("/")[2])
-    return path
+    job_id = receipt.request.path.rpartition("/")[2]
+    deliver(services, job_id)
+    return f"/history/{job_id}"
 
 
 def purposes(user: SignedInUser) -> list[str | None]:
@@ -99,7 +99,7 @@ def test_the_chosen_purpose_is_sent_and_shown_on_the_receipt(
 
     path = run(services, ask(browser, ada, purpose="due_diligence"))
 
-    assert "<dt>Purpose</dt><dd>due diligence</dd>" in browser.open(path).text
+    assert "<dt>Purpose</dt><dd>Due diligence</dd>" in browser.open(path).text
     assert purposes(user) == ["due_diligence"]
 
 

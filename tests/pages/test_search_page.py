@@ -10,7 +10,7 @@ from apiflask import APIFlask
 from page_support import Visitor
 from settings_support import change_settings
 from sqlalchemy import select
-from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, suppress
+from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, own, suppress
 from users_support import SignedInUser
 
 from app.domain.kinds import Kind
@@ -46,7 +46,7 @@ def test_a_search_shows_masked_values_and_their_price(browser: Visitor, ada: str
     assert "a•••••@acme.com" in page.text
     assert ADDRESS not in page.text
     assert "Reveal e-mail · 1 credit" in page.text
-    assert "Engineer · Acme Engines" in page.text
+    assert 'Engineer · <a href="/companies/' in page.text
 
 
 def test_a_search_is_free_and_creates_no_request(browser: Visitor, user: SignedInUser, ada: str) -> None:
@@ -78,11 +78,96 @@ def test_an_unknown_person_can_be_searched_at_the_providers(browser: Visitor) ->
 
 
 def test_too_few_fields_are_explained(browser: Visitor) -> None:
-    page = browser.send("/", full_name="Ada Lovelace")
+    page = browser.send("/")
 
     assert page.status_code == 422
     assert "or a name with a company" in page.text
-    assert 'value="Ada Lovelace"' in page.text
+
+
+def test_a_name_alone_lists_whom_we_know(browser: Visitor, user: SignedInUser, ada: str) -> None:
+    with user.database.transaction() as session:
+        a_contact(session, a_company(session, "Byron Works", domain="byron.example"), "Ada Byron")
+
+    by_text, by_field = browser.send("/search", q="ada"), browser.send("/search", full_name="Ada")
+
+    for page in (by_text, by_field):
+        assert "2 people" in page.text
+        assert page.text.count('<button class="link"') == 2
+        assert "a•••••@acme.com" in page.text
+        assert ADDRESS not in page.text
+        assert 'action="/reveal"' not in page.text
+
+
+def test_a_company_alone_lists_its_people(browser: Visitor, ada: str) -> None:
+    page = browser.send("/search", q="acme eng")
+
+    assert "Ada Lovelace" in page.text
+    assert "<bdi>Everybody at Acme Engines</bdi></a>" in page.text
+    assert 'href="/people?company_domain=acme.com"' in page.text
+
+
+@pytest.mark.parametrize(
+    "typed", [ADDRESS, ADA_URL, "+44 20 7946 0018", "Lovelace, Ada", "ada at acme engines"]
+)
+def test_one_box_takes_whatever_names_a_person(browser: Visitor, ada: str, typed: str) -> None:
+    page = browser.send("/search", q=typed)
+
+    assert page.status_code == 200
+    assert "Engineer" in page.text
+
+
+def test_who_is_owned_comes_first(browser: Visitor, user: SignedInUser, ada: str) -> None:
+    with user.database.transaction() as session:
+        last = a_contact(session, a_company(session, "Byron", domain="byron.example"), "Ada Zuse")
+        an_email(session, last, "ada@byron.example")
+        own(session, user.workspace_id, last, "email")
+
+    page = browser.send("/search", q="ada")
+
+    assert re.findall(r'<button class="link" dir="auto">([^<]+)<', page.text) == ["Ada Zuse", "Ada Lovelace"]
+    assert "ada@byron.example" in page.text
+
+
+def test_stored_colleagues_come_before_the_offer_to_ask_providers(browser: Visitor, ada: str) -> None:
+    page = browser.send("/search", full_name="Grace Hopper", company="acme.com")
+
+    assert "Nothing is stored" not in page.text
+    assert page.text.index('dir="auto">Ada Lovelace</button>') < page.text.index("Find e-mail")
+    assert "Somebody else?" in page.text
+
+
+def test_stored_colleagues_are_listed_for_a_name_that_nobody_has(browser: Visitor, ada: str) -> None:
+    page = browser.send("/search", q="Grace Hopper, Acme")
+
+    assert "Nobody of this name is stored." in page.text
+    assert 'dir="auto">Ada Lovelace</button>' in page.text
+    assert 'value="Grace Hopper"' in page.text
+
+
+def test_whom_nobody_knows_can_be_asked_for(browser: Visitor) -> None:
+    page = browser.send("/search", q="Grace Hopper, Navy")
+
+    assert "Nobody whom this may mean is stored" in page.text
+    assert 'value="Grace Hopper"' in page.text
+    assert 'value="Navy"' in page.text
+
+
+def test_people_who_have_opted_out_are_not_listed(browser: Visitor, user: SignedInUser, ada: str) -> None:
+    with user.database.transaction() as session:
+        suppress(session, "linkedin_url", ADA_URL)
+
+    page = browser.send("/search", q="ada")
+
+    assert '<button class="link"' not in page.text
+    assert "Nobody whom this may mean is stored" in page.text
+
+
+@pytest.mark.parametrize("typed", ["12345678", "a@b", "https://linkedin.com/in/", "x" * 400])
+def test_what_is_no_value_of_its_kind_is_explained(browser: Visitor, typed: str) -> None:
+    page = browser.send("/search", q=typed)
+
+    assert page.status_code in {200, 422}
+    assert 'aria-invalid="true"' in page.text or "is stored" in page.text
 
 
 def test_an_invalid_field_is_marked(browser: Visitor) -> None:
@@ -113,8 +198,9 @@ def test_a_reveal_leads_to_its_receipt_and_holds_its_price(
     with user.database.reading() as session:
         (job,) = session.scalars(select(Job)).all()
         balance = workspaces.balance(session, user.workspace_id)
-    assert page.request.path == f"/history/{job.id}"
-    assert "in progress" in page.text
+    assert page.request.path == f"/search/{job.id}"
+    assert 'Engineer · <a href="/companies/' in page.text
+    assert "In progress" in page.text
     assert '<meta http-equiv="refresh"' in page.text
     assert (job.kind, job.request["subject"], job.request["min_status"]) == (
         Kind.REVEAL_EMAIL,

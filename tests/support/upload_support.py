@@ -21,7 +21,7 @@ from app.engine.jobs.jobs import Job
 from app.engine.ledger import credits
 from app.engine.privacy.erasure import ErasurePlan
 from app.engine.work.items import WorkItem
-from app.features.uploads import results, uploads, work
+from app.features.uploads import result_files, results, uploads, work
 from app.features.uploads.erasure import RowKey
 from app.features.uploads.personal_data import UploadedData
 from app.features.uploads.results import ResultRow
@@ -143,7 +143,7 @@ class Uploader:
 
     def csv(self, upload_id: str) -> list[list[str]]:
         """Return the cells of the downloaded file."""
-        content = b"".join(results.csv_parts(self.harness.database, self.get(upload_id)))
+        content = b"".join(result_files.parts(self.harness.database, self.get(upload_id), "csv"))
         return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
     def know(self, *addresses: str) -> None:

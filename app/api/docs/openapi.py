@@ -178,6 +178,8 @@ def _add_bodies(entry: dict[str, Any], operation: Operation, *, queued: bool) ->
         }
     if operation.sends_file:
         responses["200"]["content"].setdefault("text/csv", {"schema": {"type": "string"}})
+        workbook = {"schema": {"type": "string", "format": "binary"}}
+        responses["200"]["content"].setdefault(received_files.XLSX, workbook)
 
 
 def _add_parameters(entry: dict[str, Any], operation: Operation, *, queued: bool, takes_key: bool) -> None:

@@ -81,6 +81,8 @@ class Contact(Base):
             sqlite_where=_HAS_MEMBER_URL,
             postgresql_where=_HAS_MEMBER_URL,
         ),
+        Index("ix_contacts_name_key", "name_key"),
+        Index("ix_contacts_last_key", "last_key", "name_key"),
         Index("ix_contacts_search", text(f"({TERMS_SQL})"), postgresql_using="gin").ddl_if("postgresql"),
     )
 

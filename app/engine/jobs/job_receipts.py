@@ -74,11 +74,15 @@ def receipt(job: StoredJob) -> dict[str, Any]:
     }
 
 
-def row(job: StoredJob) -> dict[str, str]:
+def row(job: StoredJob) -> dict[str, str | float]:
     """Return the receipt as cells of a table: the trace as the names and outcomes of the providers."""
     cells = receipt(job)
     lines: list[dict[str, Any]] = cells.pop("trace")
     cells["providers"] = "; ".join(f"{line.get('provider')} {line.get('outcome')}" for line in lines)
     cells["provider_cost"] = sum(line.get("cost") or 0 for line in lines)
     cells["already_owned"] = "yes" if job.already_owned else "no"
-    return {name: str(value) for name, value in cells.items() if value is not None}
+    return {
+        name: value if isinstance(value, int | float) else str(value)
+        for name, value in cells.items()
+        if value is not None
+    }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, literal, select, union_all
+from sqlalchemy import Row, func, literal, select, union_all
 
 from app.domain import ids
 from app.domain.errors import ContactNotFound
@@ -21,6 +21,8 @@ from app.engine.lookups.job_change_descriptions import JobChange
 from app.engine.owned.owned_filters import Cursor, Order, Selection
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
+
+MAX_COUNTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,34 @@ def page(
     ]
     is_last = len(rows) <= limit
     return OwnedPage(contacts, None if is_last else Cursor(shown[-1].sort_key, shown[-1].person_id))
+
+
+def ids_page(
+    session: Session, workspace_id: str, selection: Selection, *, after: Cursor | None, limit: int
+) -> tuple[list[str], Cursor | None]:
+    """Return the ids of a page of people, the suppressed included, and the cursor of the next page."""
+    rows = _rows(session, workspace_id, selection, after, limit + 1)
+    shown = rows[:limit]
+    is_last = len(rows) <= limit
+    people = [str(row.contact_id or row.saved_id) for row in shown]
+    return people, None if is_last else Cursor(shown[-1].sort_key, shown[-1].person_id)
+
+
+def count(session: Session, workspace_id: str, selection: Selection) -> int:
+    """Return how many people the selection matches, at most `MAX_COUNTED`."""
+    dialect, rules = session.get_bind().dialect.name, session.settings.regional_rules
+    parts = [
+        select(
+            branch.query.with_only_columns(branch.person_id.label("person_id"))
+            .where(*selection.conditions(branch, dialect, rules))
+            .limit(literal(MAX_COUNTED))
+            .subquery()
+        )
+        for branch in selection.branches
+    ]
+    people = (parts[0] if len(parts) == 1 else union_all(*parts)).subquery("people")
+    counted = session.scalar(select(func.count()).select_from(people), {"workspace_id": workspace_id})
+    return min(counted or 0, MAX_COUNTED)
 
 
 def cursor_of(session: Session, workspace_id: str, selection: Selection, person_id: str) -> Cursor | None:

@@ -39,15 +39,26 @@ class ListChange:
 
 
 def change_list(
-    session: Session, edit: Edit, list_id: str, *, add: Collection[str], remove: Collection[str]
+    session: Session,
+    edit: Edit,
+    list_id: str,
+    *,
+    add: Collection[str],
+    remove: Collection[str],
+    are_all_needed: bool = True,
 ) -> ListChange:
     """Add people to the list and remove others; both are named by contact or saved profile.
 
-    Adding people also saves them. Removing a person who is not on the list changes nothing.
+    Adding people also saves them. Removing a person who is not on the list changes nothing. Who is not
+    stored any more, or is suppressed, is left out if they are not all needed.
+
+    Raises:
+        ContactNotFound: one of those to add is left out.
+
     """
     lock_resolution(session)
     contact_list = contact_lists.get(session, edit.workspace_id, list_id, lock=True)
-    rows = _saved(session, edit, add)
+    rows = _saved(session, edit, add, are_all_needed=are_all_needed)
     added = contact_lists.add_members(session, list_id, [row.id for row in rows], now=edit.now)
     for row in rows:
         if row.list_name is None:  # so that the extension shows the list
@@ -73,7 +84,9 @@ def annotate(session: Session, edit: Edit, person_id: str, **annotations: list[s
     session.flush()
 
 
-def _saved(session: Session, edit: Edit, person_ids: Collection[str]) -> list[SavedProfile]:
+def _saved(
+    session: Session, edit: Edit, person_ids: Collection[str], *, are_all_needed: bool = True
+) -> list[SavedProfile]:
     """Return the saved rows of these people, inserted if needed."""
     contacts = _contacts(session, edit.workspace_id, _of_kind(person_ids, "con"))
     rows = list(
@@ -81,7 +94,7 @@ def _saved(session: Session, edit: Edit, person_ids: Collection[str]) -> list[Sa
     )
     wanted = _of_kind(person_ids, "prf")
     found = saved_contacts.by_id(session, edit.workspace_id, wanted)
-    if len(found) + len(contacts) < len(set(person_ids)):
+    if are_all_needed and len(found) + len(contacts) < len(set(person_ids)):
         raise ContactNotFound
     return rows + list(found.values())
 

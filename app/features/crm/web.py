@@ -46,7 +46,7 @@ WEB = WebPart(
         pushes_pages.blueprint,
         schedules_pages.blueprint,
     ),
-    navigation=(Entry("crm_page.index", "CRM", position=60),),
+    navigation=(Entry("crm_page.index", "CRM", position=20),),
     event_texts={
         EventType.CRM_PUSH_FAILED: _failed_push,
         EventType.CRM_SCHEDULE_STOPPED: _stopped_schedule,

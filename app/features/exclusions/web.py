@@ -9,5 +9,5 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(api.blueprint,),
     pages=(pages.blueprint,),
-    navigation=(Entry("exclusions_page.index", "Exclusions", position=80),),
+    navigation=(Entry("exclusions_page.index", "Exclusions", position=40),),
 )

@@ -9,5 +9,5 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(api.blueprint,),
     pages=(pages.blueprint,),
-    navigation=(Entry("people_searches_page.index", "People of companies", position=15),),
+    navigation=(Entry("people_searches_page.index", "People of companies", position=40, icon="company"),),
 )

@@ -98,12 +98,17 @@ class PeopleResponseSchema(ResponseSchema):
 @blueprint.input(PeopleQuery, location="query", arg_name="query")
 @blueprint.output(PeopleResponseSchema)
 def people(query: dict[str, Any]) -> Response:
-    """Search stored people.
+    """Search stored people by criteria, or by what somebody typed.
 
     Free: no provider is asked. A person meets every criterion, each by any of its values. Repeat a parameter
-    to send several. At most 1,000 people are returned on all pages: if `at_least`, more meet the criteria.
+    to send several. `q` finds whom a text may mean by the spellings and nicknames that lookups know, and
+    returns one page without counts: first those of whom the workspace has something.
+
+    At most 1,000 people are returned on all pages: if `at_least`, more meet the criteria.
     Suppressed people are left out, also of the counts if these are of at most 500 people.
     """
+    if "q" in query:
+        return json_response(searches.typed(query["q"], limit=query["limit"]))
     found = searches.search(query["criteria"], limit=query["limit"], cursor=query.get("cursor"))
     return json_response(
         {

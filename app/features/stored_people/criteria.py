@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import Schema
-from marshmallow import fields, post_load
+from marshmallow import ValidationError, fields, post_load, validates_schema
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.places.countries import country_code
@@ -15,7 +15,7 @@ from app.domain.normal.texts.vocabularies import HEADCOUNTS
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.seniorities import SENIORITIES
 from app.web.schemas.criteria_fields import DEPARTMENTS, any_of, department, seniority
-from app.web.schemas.fields import NormalizedString, SingleLineString, website
+from app.web.schemas.fields import NonBlankString, NormalizedString, SingleLineString, website
 from app.web.schemas.paging import page_size
 
 DEFAULT_LIMIT, MAX_LIMIT = 25, 100
@@ -70,7 +70,20 @@ class CriteriaQuery(Schema):
 
 
 class PeopleQuery(CriteriaQuery):
-    """The criteria, and a page of the people."""
+    """The criteria, and a page of the people; or what was typed to find some."""
 
+    q = NonBlankString(
+        MAX_TITLE,
+        metadata={
+            "example": "Ada Acme Engines",
+            "description": "A name, a part of one from 3 letters, a company, a website, or a name and a"
+            " company, in any order and case. Without criteria and cursor.",
+        },
+    )
     limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
     cursor = fields.String(metadata={"description": "`next_cursor` of the previous page."})
+
+    @validates_schema
+    def _alone(self, data: dict[str, Any], **_options: Any) -> None:
+        if "q" in data and set(data) - {"q", "limit"} - {name for name in _LISTS if not data.get(name)}:
+            raise ValidationError({"q": ["Send either q, or criteria."]})

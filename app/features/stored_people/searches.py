@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.lookups import people_search
 from app.engine.lookups.people_search import StoredPeople
+from app.web import typed_search
 from app.web.services import services
 from app.web.sign_in.auth import caller
+
+
+def typed(text: str, *, limit: int) -> dict[str, Any]:
+    """Return the people whom a text may mean, as a page of people."""
+    found = typed_search.search(text, limit=limit)
+    return {
+        "people": found.people,
+        "total": len(found.people),
+        "at_least": found.is_more,
+        "estimate": None,
+        "counts": {},
+        "next_cursor": None,
+    }
 
 
 def search(criteria: PeopleCriteria, *, limit: int, cursor: str | None) -> StoredPeople:

@@ -9,5 +9,5 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(api.blueprint,),
     pages=(pages.blueprint,),
-    navigation=(Entry("people_page.index", "People", position=15),),
+    navigation=(Entry("people_page.index", "People", position=30, icon="people"),),
 )

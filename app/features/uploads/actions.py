@@ -16,7 +16,7 @@ from app.engine.contacts.saved import contact_lists
 from app.engine.enrichments import skips
 from app.engine.enrichments.skips import SkipRule
 from app.engine.owned import owned_edits
-from app.features.uploads import representations, results, uploads
+from app.features.uploads import representations, result_files, results, uploads
 from app.features.uploads.tables import Upload
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
@@ -155,14 +155,16 @@ def delete(upload_id: str) -> None:
     log.info("upload deleted", upload=upload_id, account=caller().account_id)
 
 
-def download_result(upload: Upload) -> Response:
-    """Return the result as a file; its rows are read while it is sent."""
+def download_result(upload: Upload, file_format: str | None = None) -> Response:
+    """Return the result as a file, by default as the list came; its rows are read while it is sent."""
     record_export(Action.EXPORT_UPLOAD, upload.id)
-    parts = results.csv_parts(services().database, upload)
+    file_format = file_format or result_files.format_of(upload)
+    parts = result_files.parts(services().database, upload, file_format)
     # Passed through, because Flask would read all parts to find out how long the response is.
-    response = Response(parts, mimetype="text/csv", direct_passthrough=True)
-    name = upload.file_name.rpartition(".")[0] or upload.file_name
-    return as_file(response, f"{name} - result.csv")
+    response = Response(
+        parts, content_type=result_files.content_type(upload, file_format), direct_passthrough=True
+    )
+    return as_file(response, result_files.name_of(upload, file_format))
 
 
 def _check_columns(upload: Upload, columns: Sequence[str | None]) -> None:

@@ -50,6 +50,7 @@ RESULT: dict[int | str, Any] = {
         "description": "The columns and rows of the file in their order, and what was found for each row.",
         "content": {
             "text/csv": {"schema": {"type": "string"}},
+            received_files.XLSX: {"schema": {"type": "string", "format": "binary"}},
             "application/json": {"schema": ResultResponseSchema},
         },
     }
@@ -161,9 +162,10 @@ def cancel_upload(upload_id: str) -> Response:
 @blueprint.input(ResultQuery, location="query", arg_name="query")
 @blueprint.doc(responses=RESULT)
 def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
-    """Return the result as CSV, or a page of it as JSON; also of an upload that is not finished.
+    """Return the result as a file, or a page of it as JSON; also of an upload that is not finished.
 
-    The cells of the file come back as they were. In the columns that are added, what a spreadsheet program
+    A workbook comes back as a workbook, and a text file with its separator and its encoding. The cells of
+    the file come back as they were. In the columns that are added to a text file, what a spreadsheet program
     might run as a formula has an apostrophe in front of it.
     """
     with services().database.reading() as session:
@@ -172,7 +174,7 @@ def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
             raise UploadNotReady
         if query["format"] == "json":
             return json_response(_page(session, upload, query["cursor"], query["limit"]))
-    return actions.download_result(upload)
+    return actions.download_result(upload, query["format"])
 
 
 @blueprint.delete("/api/uploads/<upload_id>")

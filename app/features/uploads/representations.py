@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import func, select
@@ -9,12 +11,15 @@ from sqlalchemy import func, select
 from app.domain.lists.cells.cell_warnings import CellWarnings, described
 from app.engine.enrichments import skips
 from app.engine.jobs.jobs import Job
-from app.features.uploads import chunks, row_store, uploads
+from app.features.uploads import chunks, result_files, row_store, uploads
 from app.features.uploads.tables import Upload, UploadChunk
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
 
-SAMPLE_ROWS = 3
+_OF_RESULT = frozenset({result_files.SEPARATOR_LINE, result_files.CELL_KINDS})
+SAMPLE_ROWS = 50
+"""The first rows, in which values of each column are searched."""
+SAMPLES = 3
 MAX_SAMPLE = 100
 """The most characters of a cell that are shown as a sample."""
 
@@ -33,7 +38,7 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
         "created_at": rfc3339(upload.created_at),
         "rows": upload.row_count,
         "priced": upload.priced,
-        "format": upload.table_format,
+        "format": _format(upload),
         "fields": upload.fields,
         "country": uploads.country_of(upload),
         "revision": upload.revision,
@@ -51,6 +56,13 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
     }
 
 
+def _format(upload: Upload) -> dict[str, Any] | None:
+    """Return how the file was read, without what only its result needs."""
+    if upload.table_format is None:
+        return None
+    return {name: value for name, value in upload.table_format.items() if name not in _OF_RESULT}
+
+
 def describe(session: Session, upload: Upload) -> dict[str, Any]:
     """Return the representation of an upload with its columns, each with values of the first rows.
 
@@ -61,12 +73,18 @@ def describe(session: Session, upload: Upload) -> dict[str, Any]:
         {
             "name": name,
             "field": field,
-            "samples": [row[index][:MAX_SAMPLE] for row in rows if index < len(row)],
+            "samples": _samples(rows, index),
         }
         for index, (name, field) in enumerate(zip(upload.header, upload.columns, strict=True))
     ]
     warnings = described(CellWarnings.from_json(upload.warnings), upload.header, upload.columns)
     return summary(session, upload) | {"columns": columns, "warnings": warnings}
+
+
+def _samples(rows: Sequence[Sequence[str]], index: int) -> list[str]:
+    """Return the first values of a column, each once; empty cells show nothing about it."""
+    cells = (row[index].strip() for row in rows if index < len(row))
+    return [cell[:MAX_SAMPLE] for cell in islice(dict.fromkeys(filter(None, cells)), SAMPLES)]
 
 
 def _done_in_open(session: Session, upload_id: str) -> int:

@@ -5,20 +5,18 @@ As a file it is read in parts: a long list occupies neither memory nor locks.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, and_, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, func, select, tuple_
 from sqlalchemy.orm import aliased
 
 from app.domain.errors import JobExpired
 from app.domain.findings import SourceKind
 from app.domain.kinds import Outcome
-from app.domain.lists.files.csv_lines import csv_lines
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, JobItem
@@ -41,12 +39,20 @@ COLUMNS = (
     "Result note",
 )
 """The columns that a result adds to the columns of the file."""
-_BYTE_ORDER_MARK = codecs.BOM_UTF8  # without it, spreadsheet programs read UTF-8 as another encoding
 _ERASED = "The person was erased."
 _STATUS_NOTES = {
     UploadStatus.CANCELED.value: "The upload was canceled before this row was finished.",
     UploadStatus.PAUSED.value: "The upload is paused before this row is finished.",
 }
+MAX_MISSED = 10
+"""The rows that were not found which are listed as examples."""
+_NOT_FOUND = "Nothing was found, so nothing was charged."
+_WHY = {
+    Outcome.PARTIAL.value: "Only a part was found, and only that was charged.",
+    Outcome.SUPPRESSED.value: "The person has opted out. Nothing was charged.",
+}
+_HELPFUL = {"linkedin_url": "a LinkedIn profile", "company_domain": "the company's website"}
+"""What a person is found by more often, if the row does not have it."""
 _origin = aliased(UploadRow, name="origins")
 
 
@@ -69,12 +75,15 @@ class ResultRow:
     receipt: str | None = None
     note: str | None = None
 
-    def texts(self, width: int) -> list[str]:
-        """Return the cells of the row, as many as the header has, and the cells of `COLUMNS`."""
-        cells = [*self.cells[:width], *[""] * (width - len(self.cells))]
-        found = (self.email, self.email_status, self.phone, self.outcome, str(self.credits))
-        receipt = (", ".join(self.sources), self.receipt, self.note)
-        return [*cells, *(text or "" for text in (*found, *receipt))]
+    def own(self, width: int) -> list[str]:
+        """Return the cells of the file, as many as the header has."""
+        return [*self.cells[:width], *[""] * (width - len(self.cells))]
+
+    @property
+    def added(self) -> list[str | int]:
+        """Return the cells of `COLUMNS`."""
+        found = (self.email or "", self.email_status or "", self.phone or "", self.outcome, self.credits)
+        return [*found, ", ".join(self.sources), self.receipt or "", self.note or ""]
 
 
 class _Row(NamedTuple):
@@ -107,27 +116,31 @@ def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[Re
 
 
 def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
-    """Return the first rows that identify no person, cannot be read, or failed."""
+    """Return the first rows that identify no person, cannot be read or failed, and some not found."""
     has_problem = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
-    query = _joined().where(UploadRow.duplicate_of.is_(None), has_problem)
+    is_missed = (JobItem.outcome == Outcome.NOT_FOUND) & JobItem.error.is_(None)
+    return [
+        *_some_rows(session, upload, has_problem, limit),
+        *_some_rows(session, upload, is_missed, min(limit, MAX_MISSED)),
+    ]
+
+
+def _some_rows(
+    session: Session, upload: Upload, condition: ColumnElement[bool], limit: int
+) -> list[ResultRow]:
+    query = _joined().where(UploadRow.duplicate_of.is_(None), condition)
     return _read(session, upload, row_store.fitting(session, query, upload.id, first=0, limit=limit))
 
 
-def csv_parts(database: Database, upload: Upload) -> Iterator[bytes]:
-    """Yield the file in parts: the columns and rows of the upload, in their order, and what was found.
-
-    The cells of the upload come back as they were. In what was found, formulas are escaped.
-    """
-    width = len(upload.header)
-    lines = partial(csv_lines, delimiter=upload.delimiter, unchanged=width)
-    yield _BYTE_ORDER_MARK + lines([[*upload.header, *COLUMNS]]).encode()
+def batches(database: Database, upload: Upload) -> Iterator[list[ResultRow]]:
+    """Yield all rows in batches, each read in a session of its own: a slow reader holds no connection."""
     first = 0
     while True:
         with database.reading() as session:
             found = rows(session, upload, first=first, limit=BATCH)
         if not found:
             return
-        yield lines([row.texts(width) for row in found]).encode()
+        yield found
         first = found[-1].number + 1
 
 
@@ -220,12 +233,21 @@ def _outcome(row: _Row, status: str) -> tuple[str, str | None]:
     if row.result and jobs.SKIPPED in row.result:
         detail = detail or _skip_note(row)
     if row.outcome is not None:
-        return row.outcome, _STATUS_NOTES.get(status) if row.is_pending else detail
+        return row.outcome, _STATUS_NOTES.get(status) if row.is_pending else detail or _why(row)
     if row.error is not None:
         return "failed", detail
     if row.finished_at is not None:
         return "failed", JobExpired.title
     return "pending", _STATUS_NOTES.get(status)
+
+
+def _why(row: _Row) -> str | None:
+    """Return why nothing, or not everything, was found of the person, and what the row could say more."""
+    if row.outcome == Outcome.NOT_FOUND:
+        named = row.subject or {}
+        missing = [text for name, text in _HELPFUL.items() if name not in named]
+        return _NOT_FOUND + (f" A row with {' or '.join(missing)} is found more often." if missing else "")
+    return _WHY.get(row.outcome or "")
 
 
 def _skip_note(row: _Row) -> str:

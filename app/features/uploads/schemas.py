@@ -135,7 +135,13 @@ class UploadsQuery(StrictSchema):
 class ResultQuery(StrictSchema):
     """The format of a result, and the page of one in JSON."""
 
-    format = fields.String(validate=validate.OneOf(["csv", "json"]), load_default="csv")
+    format = fields.String(
+        validate=validate.OneOf(["csv", "xlsx", "json"]),
+        load_default=None,
+        metadata={
+            "description": "By default that of the list: `csv` for a text file, `xlsx` for a workbook."
+        },
+    )
     limit = page_size(100, MAX_RESULT_ROWS)
     cursor = AsciiInteger(
         load_default=0,
@@ -226,6 +232,10 @@ class UploadFormatSchema(ResponseSchema):
     delimiter = fields.String(allow_none=True, metadata={"example": ";"})
     has_header = fields.Boolean(
         metadata={"description": "If not, the columns have numbers, and their fields are guessed."}
+    )
+    sheet = fields.String(allow_none=True, metadata={"description": "The sheet of a workbook that was read."})
+    unread_sheets = fields.List(
+        fields.String(), metadata={"description": "The other visible sheets that look like lists."}
     )
     phones_read_as = fields.String(
         allow_none=True,

@@ -117,6 +117,13 @@ def latest(session: Session, workspace_id: str, *, before: str | None, limit: in
     return session.scalars(query.order_by(Upload.id.desc()).limit(limit)).all()
 
 
+def unfinished_first(session: Session, workspace_id: str, *, limit: int) -> Sequence[Upload]:
+    """Return the workspace's uploads that are not over, newest first, and then the latest others."""
+    query = select(Upload).where(Upload.workspace_id == workspace_id)
+    query = query.options(defer(Upload.header, raiseload=True))
+    return session.scalars(query.order_by(Upload.status.in_(FINAL), Upload.id.desc()).limit(limit)).all()
+
+
 def map_columns(
     session: Session, upload: Upload, columns: Sequence[str | None], fields: Sequence[str], *, now: Moment
 ) -> None:

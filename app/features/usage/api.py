@@ -17,7 +17,7 @@ from app.features.usage.reports import UsageReport, parse_period, read_report
 from app.features.usage.usage import FIGURES, Grouping
 from app.features.usage.usage_query import UsageQuery
 from app.web.bodies.body import json_response
-from app.web.bodies.downloads import csv_download, json_download, json_file
+from app.web.bodies.downloads import TABLES, json_download, json_file, table_download
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
@@ -80,9 +80,9 @@ def usage(query: dict[str, Any]) -> Response:
     start, end = parse_period(query.get("start"), query.get("end"))
     report = read_report(caller(), start, end, query["by"])
     rows = [_row(report, group) for group in report.rows]
-    if query.get("format") == "csv":
-        texts = ({name: _text(value) for name, value in row.items()} for row in rows)
-        return csv_download("usage", ("id", "name", *FIGURES), texts)
+    if query.get("format") in TABLES:
+        cells = (_cells(row) for row in rows)
+        return table_download("usage", ("id", "name", *FIGURES), cells, query["format"])
     if query.get("format") == "json":
         return json_download("usage", rows)
     return json_response(
@@ -100,8 +100,8 @@ def _row(report: UsageReport, group: str | None) -> dict[str, Any]:
     return {"id": group, "name": report.names.get(group), **asdict(report.rows[group])}
 
 
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
+def _cells(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: "" if value is None else value for name, value in row.items()}
 
 
 def _date(day: date) -> str:

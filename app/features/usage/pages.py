@@ -14,7 +14,7 @@ from app.features.usage.reports import UsageReport, parse_period, read_report
 from app.features.usage.usage import FIGURES, Grouping
 from app.features.usage.usage_query import UsageQuery
 from app.web.accounts import limit_changes
-from app.web.bodies.downloads import csv_download
+from app.web.bodies.downloads import table_download
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -66,15 +66,16 @@ def index() -> Response:
         limits=limits,
         errors=errors,
         given=request.args if errors else {},
-        file=f"/usage/{by}.csv?{period}",
+        file=f"/usage/{by}.{{}}?{period}",
     )
 
 
-@blueprint.get("/usage/<by>.csv")
+@blueprint.get("/usage/<by>.csv", defaults={"file_format": "csv"})
+@blueprint.get("/usage/<by>.xlsx", defaults={"file_format": "xlsx"})
 @signed_in
 @limited(Policy.READ)
-def file(by: str) -> Response:
-    """Return the table as a CSV file."""
+def file(by: str, file_format: str) -> Response:
+    """Return the table as a CSV file or a workbook."""
     if by not in set(Grouping):
         raise NotFound
     try:
@@ -85,10 +86,10 @@ def file(by: str) -> Response:
     report = read_report(caller(), start, end, Grouping(by))
     rows = (
         {"id": group or "", "name": report.names.get(group, "")}
-        | {name: "" if value is None else str(value) for name, value in asdict(figures).items()}
+        | {name: "" if value is None else value for name, value in asdict(figures).items()}
         for group, figures in report.rows.items()
     )
-    return csv_download("usage", ("id", "name", *FIGURES), rows, for_spreadsheet=True)
+    return table_download("usage", ("id", "name", *FIGURES), rows, file_format, for_spreadsheet=True)
 
 
 def _credits_by_day(report: UsageReport, start: date, end: date) -> list[int | None]:

@@ -9,5 +9,5 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(api.blueprint,),
     pages=(pages.blueprint,),
-    navigation=(Entry("usage_page.index", "Usage", position=80),),
+    navigation=(Entry("usage_page.index", "Usage", position=50),),
 )

@@ -9,6 +9,6 @@ from app.web.pages.navigation import Entry
 WEB = WebPart(
     api=(endpoints_api.blueprint, deliveries_api.blueprint),
     pages=(pages.blueprint,),
-    navigation=(Entry("webhooks_page.index", "Webhooks", position=100),),
+    navigation=(Entry("webhooks_page.index", "Webhooks", position=70),),
     gauges=stats.gauges,
 )

@@ -424,9 +424,11 @@ def _create_contacts() -> None:
     op.create_index(
         "ix_contacts_company_id_rank", "contacts", ["company_id", RANK, sa.text("coalesce(last_key, '')")]
     )
+    op.create_index("ix_contacts_last_key", "contacts", ["last_key", "name_key"])
     op.create_index(
         "ix_contacts_member_url", "contacts", ["member_url"], unique=True, **_where("member_url IS NOT NULL")
     )
+    op.create_index("ix_contacts_name_key", "contacts", ["name_key"])
     if op.get_bind().dialect.name == "postgresql":
         op.create_index("ix_contacts_search", "contacts", [SEARCH_TERMS], postgresql_using="gin")
     op.create_index(

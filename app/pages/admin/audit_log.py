@@ -14,7 +14,7 @@ from app.engine.accounts import accounts
 from app.engine.audit_log import listing
 from app.engine.audit_log.listing import EntryFilter
 from app.infra.database.db import Database
-from app.web.bodies.downloads import csv_download
+from app.web.bodies.downloads import TABLES, table_download
 from app.web.export_records import record_export
 from app.web.pages import paging
 from app.web.pages.access import admin_only, operator_only
@@ -39,12 +39,13 @@ def index() -> Response:
     return _page(caller().workspace_id, "admin_audit_log.index", "admin_audit_log.download")
 
 
-@blueprint.get("/admin/audit-log.csv")
+@blueprint.get("/admin/audit-log.csv", defaults={"file_format": "csv"})
+@blueprint.get("/admin/audit-log.xlsx", defaults={"file_format": "xlsx"})
 @admin_only
 @limited(Policy.READ)
-def download() -> Response:
+def download(file_format: str) -> Response:
     """Download the entries of the workspace that the filters select."""
-    return _download(caller().workspace_id)
+    return _download(caller().workspace_id, file_format)
 
 
 @blueprint.get("/admin/all-audit-log")
@@ -55,12 +56,13 @@ def everything() -> Response:
     return _page(None, "admin_audit_log.everything", "admin_audit_log.download_everything")
 
 
-@blueprint.get("/admin/all-audit-log.csv")
+@blueprint.get("/admin/all-audit-log.csv", defaults={"file_format": "csv"})
+@blueprint.get("/admin/all-audit-log.xlsx", defaults={"file_format": "xlsx"})
 @operator_only
 @limited(Policy.READ)
-def download_everything() -> Response:
+def download_everything(file_format: str) -> Response:
     """Download the entries of the deployment that the filters select."""
-    return _download(None)
+    return _download(None, file_format)
 
 
 def _page(workspace_id: str | None, own: str, file: str) -> Response:
@@ -80,7 +82,7 @@ def _page(workspace_id: str | None, own: str, file: str) -> Response:
         entries=entries,
         older=older,
         own=url_for(own),
-        file=f"{url_for(file)}?{query}",
+        files={name: f"{url_for(file, file_format=name)}?{query}" for name in TABLES},
         is_of_all=workspace_id is None,
         names={account.id: account.name for account in team},
         actions=ACTIONS,
@@ -88,11 +90,11 @@ def _page(workspace_id: str | None, own: str, file: str) -> Response:
     )
 
 
-def _download(workspace_id: str | None) -> Response:
+def _download(workspace_id: str | None, file_format: str) -> Response:
     entry_filter = _filter(workspace_id)
     record_export(Action.EXPORT_AUDIT_LOG)
     rows = _all(services().database, entry_filter)
-    return csv_download("audit-log", listing.COLUMNS, rows, for_spreadsheet=True)
+    return table_download("audit-log", listing.COLUMNS, rows, file_format, for_spreadsheet=True)
 
 
 def _all(database: Database, entry_filter: EntryFilter) -> Iterator[dict[str, str]]:

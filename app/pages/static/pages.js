@@ -2,6 +2,7 @@
 
 const REFRESH_MS = 2000;
 const RESEND_MS = 5000;
+const COPIED_MS = 2000;
 
 /** Show the buttons that copy a value, and let them do it. */
 function prepareCopying(root) {
@@ -9,9 +10,17 @@ function prepareCopying(root) {
     button.hidden = false;
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(button.dataset.copy);
-      button.textContent = "Copied";
+      document.getElementById("announcements").textContent = "Copied";
+      showIcon(button, "check");
+      setTimeout(() => showIcon(button, "copy"), COPIED_MS);
     });
   }
+}
+
+/** Show another icon of the same file. */
+function showIcon(button, name) {
+  const use = button.querySelector("use");
+  use?.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
 }
 
 /** Show the buttons that mark all boxes of one name, or none if all are marked. */
@@ -56,19 +65,11 @@ function preventSecondSubmission() {
   });
 }
 
-/** Scroll the links to that of this page. `scrollIntoView` would also move the start of the Tab key there. */
-function showCurrentLink() {
-  const current = document.querySelector(".navigation [aria-current]");
-  const links = current?.closest(".navigation");
-  if (links) {
-    links.scrollLeft = current.offsetLeft - links.clientWidth / 2;
-  }
-}
-
 /** Tell a screen reader once that the part of the page no longer changes, and with which result. */
 function announce(current) {
   if (!("live" in current.dataset)) {
-    const result = current.querySelector(".badge")?.textContent ?? "";
+    const badge = current.querySelector("#receipt .badge") ?? current.querySelector(".badge");
+    const result = badge?.textContent ?? "";
     document.getElementById("announcements").textContent = `Finished: ${result}`;
   }
 }
@@ -101,7 +102,6 @@ async function refresh() {
   refresh();
 }
 
-showCurrentLink();
 prepareCopying(document);
 prepareMarking();
 prepareProposal();

@@ -8,16 +8,18 @@ from __future__ import annotations
 import itertools
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
 from flask import Response, current_app
 
+from app.domain.lists.files import xlsx_parts
 from app.domain.lists.files.csv_lines import csv_line
 
-FORMATS = ("csv", "json")
+FORMATS = ("csv", "xlsx", "json")
+TABLES = ("csv", "xlsx")
 BYTE_ORDER_MARK = "\ufeff"
 """What a spreadsheet needs before it reads a file as UTF-8."""
 
@@ -33,18 +35,42 @@ def json_file(name: str) -> dict[str, Any]:
     }
 
 
+def table_download(
+    name: str,
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, str | float]],
+    file_format: str,
+    *,
+    for_spreadsheet: bool = False,
+) -> Response:
+    """Return a table as a file in one of the formats `TABLES`."""
+    if file_format == "xlsx":
+        return xlsx_download(name, columns, rows)
+    return csv_download(name, columns, rows, for_spreadsheet=for_spreadsheet)
+
+
+def xlsx_download(name: str, columns: Sequence[str], rows: Iterable[Mapping[str, str | float]]) -> Response:
+    """Return a workbook in which numbers are numbers, and texts are texts, whatever they begin with."""
+    cells = ([row.get(column, "") for column in columns] for row in _started(rows))
+    return _download(f"{name}.xlsx", xlsx_parts.MIMETYPE, xlsx_parts.workbook(name, columns, cells))
+
+
 def csv_download(
-    name: str, columns: Sequence[str], rows: Iterable[dict[str, str]], *, for_spreadsheet: bool = False
+    name: str,
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, str | float]],
+    *,
+    for_spreadsheet: bool = False,
 ) -> Response:
     """Return a CSV file in UTF-8 with formulas escaped; the first row is read before the response starts."""
     lines = _csv_lines(columns, _started(rows))
     mark = (BYTE_ORDER_MARK,) if for_spreadsheet else ()
-    return _download(f"{name}.csv", "text/csv", itertools.chain(mark, lines))
+    return _download(f"{name}.csv", "text/csv", _encoded(itertools.chain(mark, lines)))
 
 
 def json_download(name: str, items: Iterable[dict[str, Any]]) -> Response:
     """Return a JSON file, an object with the items under `name`; the first is read before the start."""
-    return _download(f"{name}.json", "application/json", _json_parts(name, _started(items)))
+    return _download(f"{name}.json", "application/json", _encoded(_json_parts(name, _started(items))))
 
 
 def as_file(response: Response, name: str) -> Response:
@@ -63,7 +89,7 @@ def _started(items: Iterable[Any]) -> Iterator[Any]:
     return itertools.chain(list(itertools.islice(iterator, 1)), iterator)
 
 
-def _csv_lines(columns: Sequence[str], rows: Iterator[dict[str, str]]) -> Iterator[str]:
+def _csv_lines(columns: Sequence[str], rows: Iterator[Mapping[str, str | float]]) -> Iterator[str]:
     yield csv_line(columns)
     for row in rows:
         yield csv_line([row.get(name, "") for name in columns])
@@ -76,8 +102,12 @@ def _json_parts(name: str, items: Iterator[dict[str, Any]]) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def _download(name: str, mimetype: str, parts: Iterable[str]) -> Response:
+def _encoded(parts: Iterable[str]) -> Iterator[bytes]:
+    return (part.encode() for part in parts)
+
+
+def _download(name: str, mimetype: str, parts: Iterable[bytes]) -> Response:
     today = datetime.now(UTC).date().isoformat()
     stem, _, ending = name.partition(".")
-    response = current_app.response_class((part.encode() for part in parts), mimetype=mimetype)
+    response = current_app.response_class(parts, mimetype=mimetype)
     return as_file(response, f"{stem}-{today}.{ending}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-_TAG_START = re.compile(r"<(?=[A-Za-z/!])")
+_TAG_START = re.compile(r"<(?=[A-Za-z/!]|$)")
 _NAME = re.compile(r"</?\s*([A-Za-z][A-Za-z0-9]*)")
 _BEGINS = {"variable_begin": "variable_end", "block_begin": "block_end"}
 _COMMENTS = {"comment_begin", "comment", "comment_end", "linecomment", "linecomment_begin", "linecomment_end"}

@@ -13,7 +13,7 @@ from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_contacts import OwnedContact, OwnedPage
 from app.engine.owned.owned_filters import Cursor, Selection
 from app.infra.database.db import Database
-from app.web.bodies.downloads import csv_download, json_download
+from app.web.bodies.downloads import json_download, table_download
 from app.web.export_records import record_export
 from app.web.services import services
 from app.web.sign_in.auth import caller
@@ -52,7 +52,7 @@ def download(selection: Selection, file_format: str, *, for_spreadsheet: bool = 
     with services().database.reading() as session:
         columns = owned_exports.columns(session, workspace_id)
     rows = (owned_exports.row(person, with_values=with_values) for person in people)
-    return csv_download("contacts", columns, rows, for_spreadsheet=for_spreadsheet)
+    return table_download("contacts", columns, rows, file_format, for_spreadsheet=for_spreadsheet)
 
 
 def _all(database: Database, workspace_id: str, selection: Selection) -> Iterator[OwnedContact]:

@@ -5,6 +5,7 @@ A URL contains no person's name: the search by name is a form, and a position is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -38,10 +39,15 @@ class ContactFilters:
     @classmethod
     def of_request(cls, list_id: str | None = None) -> ContactFilters:
         """Return the filters in the URL, without unknown values; `list_id` is the list whose page it is."""
-        given = {name: request.args.get(name, "").strip() for name in ("tag", "owner", "company")}
-        status, order = request.args.get("status", ""), request.args.get("order", "")
+        return cls.of(request.args, list_id)
+
+    @classmethod
+    def of(cls, values: Mapping[str, str], list_id: str | None = None) -> ContactFilters:
+        """Return the filters in a query or a form."""
+        given = {name: values.get(name, "").strip() for name in ("tag", "owner", "company")}
+        status, order = values.get("status", ""), values.get("order", "")
         return cls(
-            list_id=list_id or request.args.get("list", "").strip(),
+            list_id=list_id or values.get("list", "").strip(),
             status=status if status in set(EmailStatus) else "",
             order=order if order in ORDERS else "",
             **{name: value.replace("\0", "") for name, value in given.items()},
@@ -66,9 +72,14 @@ class ContactFilters:
         """Return whether any filter is set."""
         return any((self.list_id, self.tag, self.owner, self.company, self.status))
 
-    def query(self, **further: str) -> str:
-        """Return the query string of the filters that are set, with further parameters."""
+    @property
+    def fields(self) -> dict[str, str]:
+        """Return the filters that are set, as fields of a form."""
         names = {"list": self.list_id} | {
             name: getattr(self, name) for name in ("tag", "owner", "company", "status", "order")
         }
-        return urlencode({name: value for name, value in (names | further).items() if value})
+        return {name: value for name, value in names.items() if value}
+
+    def query(self, **further: str) -> str:
+        """Return the query string of the filters that are set, with further parameters."""
+        return urlencode(self.fields | {name: value for name, value in further.items() if value})

@@ -15,12 +15,13 @@ from app.engine.owned.owned_filters import Selection
 from app.web.pages.contact_filters import ORDERS, ContactFilters
 from app.web.pages.paging import ROWS
 from app.web.pages.rendering import page
+from app.web.pages.value_words import EMAIL_STATUS
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
 MAX_CHOICES = 500
 """The most lists that a form offers; others can be typed."""
-STATUSES = [(status.value, status.value) for status in EmailStatus]
+STATUSES = [(status.value, EMAIL_STATUS[status].text) for status in EmailStatus]
 
 
 def show(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from flask import Flask, current_app, request, url_for
 
@@ -13,14 +14,30 @@ _STARTS = frozenset({"/", "/admin"})
 """Pages to which the others are not subordinate, although their paths begin with theirs."""
 
 
+Place = Literal["main", "settings", "administration", "operation"]
+"""A group of the navigation: daily work, which is always shown, or a folded group."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A link of the navigation: the endpoint of its page, its text, and its position in its group."""
+    """A link of the navigation: the endpoint of its page, its text, and its position in its group.
+
+    A page of daily work has an `icon` of `static/icons.svg`, and its link is always shown. The links of other
+    pages of members are folded under settings.
+    """
 
     endpoint: str
     label: str
     position: int
     needs: Needs = "member"
+    icon: str = ""
+
+    @property
+    def group(self) -> Place:
+        """Return the group of this link."""
+        if self.needs == "member":
+            return "main" if self.icon else "settings"
+        return "administration" if self.needs == "admin" else "operation"
 
     @property
     def is_current(self) -> bool:
@@ -29,54 +46,91 @@ class Entry:
         return request.path == own or (own not in _STARTS and request.path.startswith(f"{own}/"))
 
 
-GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
-    "member": (
-        "Workspace",
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The links of a group, and the title and icon under which they are folded; the group `main` has none."""
+
+    place: Place
+    title: str
+    icon: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def is_current(self) -> bool:
+        """Return whether the page that is shown is one of this group."""
+        return any(entry.is_current for entry in self.entries)
+
+
+GROUPS = (
+    Group(
+        "main",
+        "Work",
+        "home",
         (
-            Entry("start.start", "Search", position=10),
-            Entry("contacts_page.index", "Contacts", position=20),
-            Entry("history.index", "History", position=50),
-            Entry("events_page.index", "Events", position=70),
-            Entry("keys_page.index", "API keys", position=90),
-            Entry("account.index", "Account", position=110),
+            Entry("start.start", "Home", 10, icon="home"),
+            Entry("search.index", "Search", 20, icon="search"),
+            Entry("contacts_page.index", "Contacts", 50, icon="contacts"),
+            Entry("history.index", "History", 80, icon="history"),
         ),
     ),
-    "admin": (
+    Group(
+        "settings",
+        "Settings",
+        "settings",
+        (
+            Entry("account.index", "Account", 10),
+            Entry("keys_page.index", "API keys", 60),
+            Entry("events_page.index", "Events", 80),
+        ),
+    ),
+    Group(
+        "administration",
         "Administration",
+        "admin",
         (
-            Entry("admin.index", "Overview", position=10),
-            Entry("admin_accounts.index", "Accounts", position=20),
-            Entry("admin_jobs.index", "Requests", position=30),
-            Entry("admin_ledger.index", "Ledger", position=50),
-            Entry("admin_audit_log.index", "Audit log", position=60),
+            Entry("admin.index", "Overview", 10, "admin"),
+            Entry("admin_accounts.index", "Accounts", 20, "admin"),
+            Entry("admin_jobs.index", "Requests", 30, "admin"),
+            Entry("admin_ledger.index", "Ledger", 50, "admin"),
+            Entry("admin_audit_log.index", "Audit log", 60, "admin"),
         ),
     ),
-    "operator": (
+    Group(
+        "operation",
         "Operation",
+        "operation",
         (
-            Entry("admin_workspaces.index", "Workspaces", position=10),
-            Entry("admin_queues.index", "Queues", position=50),
-            Entry("admin_audit_log.everything", "Audit log of all", position=60),
+            Entry("admin_workspaces.index", "Workspaces", 10, "operator"),
+            Entry("admin_queues.index", "Queues", 50, "operator"),
+            Entry("admin_audit_log.everything", "Audit log of all", 60, "operator"),
         ),
     ),
-}
-"""The title and the links of each group, without the links of features."""
+)
+"""The groups, without the links of features."""
 _EXTENSION = "navigation"
 
 
 def register(app: Flask, entries: Iterable[Entry]) -> None:
     """Add the links of features, each at its position, to the navigation of the application."""
-    added = list(entries)
-    app.extensions[_EXTENSION] = {
-        needs: (title, sorted((*own, *(entry for entry in added if entry.needs == needs)), key=_position))
-        for needs, (title, own) in GROUPS.items()
-    }
+    added = tuple(entries)
+    app.extensions[_EXTENSION] = tuple(
+        replace(group, entries=tuple(sorted((*group.entries, *_of(group.place, added)), key=_position)))
+        for group in GROUPS
+    )
 
 
-def groups_for(viewer: Viewer) -> list[tuple[str, list[Entry]]]:
-    """Return the groups with at least one link to the viewer's pages."""
-    groups: dict[Needs, tuple[str, list[Entry]]] = current_app.extensions[_EXTENSION]
-    return [group for needs, group in groups.items() if viewer.has_link_to(needs) and group[1]]
+def groups_for(viewer: Viewer) -> list[Group]:
+    """Return the groups with at least one link to the viewer's pages, and only those links."""
+    groups: tuple[Group, ...] = current_app.extensions[_EXTENSION]
+    seen = (
+        replace(group, entries=tuple(entry for entry in group.entries if viewer.has_link_to(entry.needs)))
+        for group in groups
+    )
+    return [group for group in seen if group.entries]
+
+
+def _of(place: Place, entries: Iterable[Entry]) -> Iterator[Entry]:
+    return (entry for entry in entries if entry.group == place)
 
 
 def _position(entry: Entry) -> int:

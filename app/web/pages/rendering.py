@@ -17,11 +17,24 @@ from app.domain.messages import Message
 from app.web.languages import formats, negotiation, texts
 from app.web.languages.catalogues import NAMES, catalogue
 from app.web.languages.template_texts import TemplateTexts
+from app.web.pages import avatars, phone_texts, table_cells, value_words
 from app.web.pages.access import is_signed_in, viewer
 from app.web.pages.blueprint import protect
 from app.web.pages.navigation import groups_for
 
 STATIC = Path(__file__).parents[2] / "pages" / "static"
+STYLESHEETS = (
+    "tokens.css",
+    "parts.css",
+    "base.css",
+    "layout.css",
+    "forms.css",
+    "content.css",
+    "tables.css",
+    "start.css",
+    "sign_in.css",
+)
+"""The style sheets of every page, in order; one that only some pages need is linked in their block `head`."""
 NONE = "\N{EN DASH}"
 """What a page shows for a value that is absent."""
 
@@ -42,9 +55,20 @@ def register(app: Flask) -> None:
         "signed": signed,
         "words": words,
         "kind": kind,
+        "sentence": sentence,
         "source_name": source_name,
         "translated": texts.translate,  # what is no literal; `_()` would not escape it
+        "initials": avatars.initials,
+        "avatar_color": avatars.color,
+        "label_cells": table_cells.label,
+        "email_status": value_words.email_status,
+        "result_words": value_words.result,
+        "provider_words": value_words.provider_result,
+        "value_type": value_words.value_type,
+        "client_words": value_words.client,
+        "phone": phone_texts.readable,
     }
+    app.jinja_env.globals["stylesheets"] = STYLESHEETS
     app.jinja_env.globals["static_url"] = static_url
     app.jinja_env.globals["language"] = negotiation.language
     app.jinja_env.globals["languages"] = NAMES
@@ -111,6 +135,11 @@ def signed(value: int) -> str:
 def kind(value: str) -> str:
     """Return a kind of job as a person would name it; one that has no name here, as words."""
     return _gettext(KINDS[value].label) if value in KINDS else words(value)
+
+
+def sentence(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def source_name(provider: str) -> str:

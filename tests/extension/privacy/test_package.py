@@ -22,6 +22,7 @@ MAX_LINES = 6_100
 VENDORED = {"vendor/ristretto255_oprf.js": "3c84b92664d87668612d379fecd3f871024a42e66d5894ef1172b7d7e0f847c9"}
 """The SHA-256 of files that others wrote; each has its source and license at its start."""
 UNSHIPPED = ("README.md", "store/")
+STYLES = ("tokens.css", "parts.css", "panel.css")
 PERMISSIONS = ["activeTab", "alarms", "identity", "scripting", "sidePanel", "storage"]
 FORBIDDEN = {
     "code from text": r"\beval\(|\bnew Function\b|\bimport\(|set(?:Timeout|Interval)\(\s*[\"'`]",
@@ -160,9 +161,9 @@ def test_no_code_is_loaded_from_outside_and_no_html_is_created_from_text(files: 
     assert not addresses
     assert len(imports) > 30
     assert all(target.startswith(("./", "../")) for target in imports)
-    assert re.findall(r"(?:src|href)=\"([^\"]*)\"", page) == ["panel.css", "panel.js"]
+    assert re.findall(r"(?:src|href)=\"([^\"]*)\"", page) == [*STYLES, "panel.js"]
     assert not re.search(r"<script(?![^>]*src=)|\son\w+=|style=", page)
-    assert not re.search(rb"@import|url\(|https?:", files["panel.css"])
+    assert not any(re.search(rb"@import|url\(|https?:", files[name]) for name in STYLES)
 
 
 def test_the_modules_import_each_other_without_a_circle(files: dict[str, bytes]) -> None:

@@ -235,7 +235,6 @@ def test_texts_are_trimmed_and_within_the_stores_limits() -> None:
     assert all(text == text.strip() and text for text in TEXTS.values())
     assert not [text for text in TEXTS.values() if re.search(r"anonym|  |\.\.\.|!", text)]
     assert len(TEXTS["name"]) <= 45
-    assert len(TEXTS["short_name"]) <= 12
     assert len(TEXTS["description"]) <= 132
 
 

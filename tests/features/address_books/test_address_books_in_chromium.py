@@ -47,8 +47,7 @@ def test_an_export_is_added_read_and_answers_a_search(browser: PageBrowser) -> N
         cut_off = page.evaluate(FIND_CUT_OFF)
         if PICTURES:
             page.screenshot(path=Path(PICTURES) / "address-books.png", full_page=True)
-        page.goto("/")
-        page.get_by_text("By e-mail, profile or phone").click()
+        page.goto("/search")
         page.get_by_label("Profile URL").fill("https://www.linkedin.com/in/ada-lovelace")
         page.get_by_role("button", name="Search").click()
 

@@ -53,7 +53,7 @@ def test_an_admin_connects_a_crm_and_never_sees_the_token_again(admin: Visitor, 
     listed = admin.open("/crm")
     assert connected.status_code == 200
     assert "Mapping" in connected.text
-    assert "being checked" in listed.text
+    assert "Being checked" in listed.text
     assert (
         TOKEN not in connected.text + listed.text + admin.open(f"/crm/connections/{connection(user).id}").text
     )
@@ -286,8 +286,8 @@ def test_the_pages_show_how_many_people_of_the_crm_are_known_and_what_stops_read
     listed, shown = admin.open("/crm").text, admin.open(f"/crm/connections/{connection_id}").text
 
     assert "904" in first
-    assert "being read" in first
-    assert "being read" not in read
+    assert "Being read" in first
+    assert "Being read" not in read
     assert "may not read people" in listed
     assert "904 contacts and leads of HubSpot" in shown
     assert "may not read people" in shown

@@ -26,6 +26,7 @@ PAGES = {
     "GET /lists": MEMBER,
     "POST /lists": MEMBER,
     "POST /lists/members": MEMBER,
+    "POST /lists/matching": MEMBER,
     "GET /lists/<list_id>": MEMBER,
     "POST /lists/<list_id>/remove": MEMBER,
     "POST /lists/<list_id>/name": MEMBER,

@@ -50,7 +50,7 @@ def test_past_searches_are_listed_with_their_criteria(browser: Visitor) -> None:
     listed = browser.open("/people-searches")
 
     assert "No searches yet" in empty.text
-    assert re.search(r"Acme Inc</td>\s*<td>c suite, sales, DE", listed.text)
+    assert re.search(r"Acme Inc</th>\s*<td[^>]*>c suite, sales, DE", listed.text)
 
 
 def test_further_people_are_a_search_of_the_next_page(

@@ -167,3 +167,26 @@ def test_only_keys_that_may_look_up_search(user: SignedInUser) -> None:
     }
 
     assert statuses == {scope: 200 if scope is Scope.LOOKUP else 403 for scope in Scope}
+
+
+def test_what_was_typed_finds_people_masked(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        contact = a_contact(session, a_company(session, "Northlight"), "Ethan Müller")
+        an_email(session, contact, "ethan@northlight.example")
+
+    answer = user.client.get("/api/people?q=mueller%20northl", headers=user.headers)
+
+    body = answer.get_json()
+    assert [person["full_name"] for person in body["people"]] == ["Ethan Müller"]
+    assert (body["total"], body["at_least"], body["next_cursor"]) == (1, False, None)
+    assert "ethan@" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "query", ["q=ada&title=CTO", "q=ada&company_domain=acme.com", "q=%20", f"q={'x' * 201}"]
+)
+def test_what_was_typed_stands_alone(user: SignedInUser, query: str) -> None:
+    answer = user.client.get(f"/api/people?{query}", headers=user.headers)
+
+    assert answer.status_code == 422
+    assert answer.get_json()["errors"][0]["pointer"] == "/q"

@@ -25,7 +25,7 @@ def store(user: SignedInUser, *names: str, **changes: str) -> list[Contact]:
 
 
 def listed(text: str) -> list[str]:
-    return re.findall(r'<th scope="row">([^<]*)<', text)
+    return re.findall(r'<button class="link" dir="auto">([^<]*)<', text)
 
 
 def test_people_are_listed_with_masked_values_and_a_way_to_reveal_them(
@@ -143,4 +143,4 @@ def test_a_search_that_finds_too_many_says_how_to_narrow_it(
 def test_the_navigation_links_the_page(browser: Visitor) -> None:
     page = browser.open("/people")
 
-    assert re.search(r'<a href="/people" aria-current="page">People</a>', page.text)
+    assert re.search(r'<a href="/people" aria-current="page">.*People</a>', page.text)

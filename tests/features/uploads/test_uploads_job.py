@@ -204,6 +204,9 @@ def test_whether_a_workbook_has_a_header_can_be_said(ada: Uploader, *, has_heade
         "other_encoding": None,
         "delimiter": None,
         "has_header": has_header,
+        "sheet": "Sheet",
+        "unread_sheets": [],
+        "cell_kinds": ["text", "text", "text"],
     }
 
 

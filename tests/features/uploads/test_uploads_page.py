@@ -25,6 +25,7 @@ from app.features.uploads import actions, work
 from app.infra.database.db import Database
 from app.server.spool import Spool
 from app.settings import Settings
+from app.web.bodies.received_files import XLSX
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.enrichment_request import enrichment_request
@@ -289,3 +290,23 @@ def test_the_country_of_numbers_is_said_and_named_before_the_price(
     assert 'value="GB"' in after
     assert refused.status_code == 422
     assert 'id="country-error"' in refused.text
+
+
+def test_a_price_above_the_balance_is_said_and_not_proposed(
+    browser: Visitor, services: WorkerServices
+) -> None:
+    rows = b"".join(b"a%d@acme.com\n" % number for number in range(300))
+
+    page = browser.open(ready(browser, services, b"E-mail\n" + rows)).text
+
+    assert "may cost up to 300 credits, and your workspace has 250" in page
+    assert re.search(r'id="max_credits"[^>]*value="250"', page)
+
+
+def test_a_result_is_offered_in_the_other_format_too(browser: Visitor, services: WorkerServices) -> None:
+    path = ready(browser, services)
+
+    as_text, as_workbook = browser.open(f"{path}/result"), browser.open(f"{path}/result?format=xlsx")
+
+    assert (as_text.mimetype, as_workbook.mimetype) == ("text/csv", XLSX)
+    assert browser.open(f"{path}/result?format=ods").status_code == 404

@@ -11,6 +11,6 @@ ACCESS_RULES = {
 }
 WITHOUT_A_BODY: set[str] = set()
 BY_ID: tuple[str, ...] = ()
-PAGES = {"GET /usage": MEMBER, "GET /usage/<by>.csv": MEMBER}
+PAGES = {"GET /usage": MEMBER, "GET /usage/<by>.csv": MEMBER, "GET /usage/<by>.xlsx": MEMBER}
 RECORDED: tuple[Any, ...] = ()
 MAKERS: dict[str, Maker] = {}

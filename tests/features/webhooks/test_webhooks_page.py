@@ -100,8 +100,8 @@ def test_an_endpoint_is_disabled_enabled_and_deleted(admin: Visitor, user: Signe
     texts = [admin.send(f"{path}/{action}").text for action in ("disable", "enable", "delete")]
 
     assert "It receives nothing until you enable it." in texts[0]
-    assert ">disabled<" in texts[0]
-    assert ">enabled<" in texts[1]
+    assert ">Disabled<" in texts[0]
+    assert ">Enabled<" in texts[1]
     assert "The endpoint is deleted." in texts[2]
     assert "hooks.acme.example" not in texts[2]
 
@@ -116,7 +116,7 @@ def test_a_member_sees_the_log_and_neither_secrets_nor_buttons(
     log, delivery = member.open("/webhooks").text, member.open(f"/webhooks/{webhook_id}").text
 
     assert "hooks.acme.example" in log
-    assert "failed, will be retried" in log
+    assert "Failed, will be retried" in log
     assert not any(secret in text for secret in ("whsec_", "concealed") for text in (log, delivery))
     assert "Deliver again" not in delivery
     assert ">503<" in delivery

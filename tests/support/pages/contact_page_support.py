@@ -34,11 +34,11 @@ def save(user: SignedInUser, **body: Any) -> str:
 
 
 def names(text: str) -> list[str]:
-    return re.findall(r'<th scope="row"><a href="/contacts/[^"]+">([^<]+)</a>', text)
+    return re.findall(r'<a dir="auto" href="/contacts/[^"]+">([^<]+)</a>', text)
 
 
 def link(text: str, label: str) -> str:
     """Return the address of the link with this text."""
-    found = re.search(rf'href="([^"]+)">{label}</a>', text)
+    found = re.search(rf'href="([^"]+)"[^>]*>{label}</a>', text)
     assert found, label
     return found[1].replace("&amp;", "&")

@@ -60,13 +60,12 @@ def walk(page: Page, prospects: Path, is_read: Callable[[], bool]) -> Iterator[s
     hubspot = page.locator("section", has=page.get_by_role("heading", name="HubSpot"))
     hubspot.get_by_label("Token").fill(TOKEN)
     hubspot.get_by_role("button", name="Connect with a token").click()
-    expect(page.get_by_text("connected", exact=True)).to_be_visible()
+    expect(page.locator(".badge", has_text="Connected")).to_be_visible()
     wait_until(is_read, 60)
     page.reload()
     yield "crm"
     page.get_by_role("link", name="Search", exact=True).click()
-    page.get_by_label("Name").fill(IN_CRM)
-    page.get_by_label("Company or its website").fill(COMPANY)
+    page.get_by_label("Name, company, website").fill(f"{IN_CRM} at {COMPANY}")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("Kim Lee")).to_be_visible()
     yield "search"
@@ -94,6 +93,6 @@ def walk(page: Page, prospects: Path, is_read: Callable[[], bool]) -> Iterator[s
     page.get_by_role("link", name=LIST).click()
     page.get_by_role("link", name="Push to CRM…").click()
     page.get_by_role("button", name="Push", exact=True).click()
-    expect(page.get_by_text("created", exact=True)).to_have_count(len(FOUND) - 2)
-    expect(page.get_by_text("updated", exact=True)).to_have_count(1)
+    expect(page.get_by_text("Created", exact=True)).to_have_count(len(FOUND) - 2)
+    expect(page.get_by_text("Updated", exact=True)).to_have_count(1)
     yield "pushed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import IO
 
@@ -51,7 +51,9 @@ DETECTED = TableOptions()
 class Table:
     """A table whose rows can be read once: its header, rows, format and delimiter.
 
-    If `has_header` is false, the columns are called `Column 1` and so on. `close` releases the reader and
+    If `has_header` is false, the columns are called `Column 1` and so on. `names_delimiter` is whether the
+    first line was one like `sep=;`. `cell_kinds` has, once the rows of a workbook were read, the kinds of the
+    cells of each column (see `Workbook.rows`). `close` releases the reader and
     leaves the file open. Call it at the end: a reader that is garbage-collected earlier closes the file,
     whose position callers still read.
     """
@@ -62,6 +64,8 @@ class Table:
     close: Callable[[], object]
     delimiter: str = ""
     has_header: bool = True
+    names_delimiter: bool = False
+    cell_kinds: dict[int, set[str]] = field(default_factory=dict)
 
 
 def read_table(file: IO[bytes], count_known: CountKnown, options: TableOptions = DETECTED) -> Table:
@@ -90,14 +94,15 @@ def _of_text(file: IO[bytes], count_known: CountKnown, options: TableOptions) ->
     text.seek(0)
     records = Records(text, delimiter, quote_of(sample, delimiter))
     first = list(islice(records, HEADER_WITHIN))
-    if names_delimiter(sample):
+    is_named = names_delimiter(sample)
+    if is_named:
         del first[0]
     index = header_index(first, count_known, has_header=options.has_header)
     header = column_names(first, index, count_known)
     below = first if index is None else first[index + 1 :]
     written = 0 if index is None else len(first[index].cells)
     rows = _not_empty(_checked(chain(below, records), header, written))
-    return Table(header, rows, text_format, text.detach, delimiter, index is not None)
+    return Table(header, rows, text_format, text.detach, delimiter, index is not None, is_named)
 
 
 def _of_workbook(file: IO[bytes], count_known: CountKnown, options: TableOptions) -> Table:
@@ -117,11 +122,12 @@ def _of_workbook(file: IO[bytes], count_known: CountKnown, options: TableOptions
     header = column_names(first[name], index, count_known)
     last = 0 if index is None else first[name][index].line
     links = book.links(name, _link_columns(header))
-    below = (row for row in book.rows(name, len(header), links) if row.line > last)
+    kinds: dict[int, set[str]] = {}
+    below = (row for row in book.rows(name, len(header), links, kinds, last) if row.line > last)
     unread = tuple(other for other, count in known.items() if other != name and count > 1)
     list_format = ListFormat("xlsx", sheet=name, unread_sheets=unread)
     rows = _not_empty(_checked(below, header))
-    return Table(header, rows, list_format, book.close, has_header=index is not None)
+    return Table(header, rows, list_format, book.close, has_header=index is not None, cell_kinds=kinds)
 
 
 def _link_columns(header: Sequence[str]) -> dict[int, bool]:

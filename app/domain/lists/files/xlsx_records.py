@@ -21,6 +21,7 @@ _SHEETS = "xl/worksheets/"
 _MAIN_PART = "xl/workbook.xml"
 _ESCAPED = "_x"  # characters that XML cannot hold: _x000D_
 
+_KINDS = {int: "number", float: "number", date: "date", datetime: "time"}
 _NO_LINKS: Mapping[int, Mapping[int, str]] = MappingProxyType({})
 
 DAMAGED = "The workbook is damaged here. The rows after this one were not read; save it again in Excel."
@@ -77,9 +78,16 @@ class Workbook:
             return {}  # reading the rows reports the damage
 
     def rows(
-        self, sheet: str, width: int | None = None, links: Mapping[int, Mapping[int, str]] = _NO_LINKS
+        self,
+        sheet: str,
+        width: int | None = None,
+        links: Mapping[int, Mapping[int, str]] = _NO_LINKS,
+        kinds: dict[int, set[str]] | None = None,
+        after: int = 0,
     ) -> Iterator[Row]:
         """Yield the rows of a sheet with their numbers, without the columns after `width`.
+
+        `kinds` gets the kinds of the cells of each column below the row `after`: number, date, time or text.
 
         Formulas have the results that were stored with them, and cells in `links` the targets. A row that is
         damaged is the last one.
@@ -91,6 +99,8 @@ class Workbook:
         try:
             for number, values in rows:
                 row = self._row(number, values)
+                if kinds is not None and number > after:
+                    _add_kinds(kinds, values)
                 if number in links:
                     row = limited(row._replace(cells=with_targets(row.cells, links[number])))
                 yield row
@@ -109,6 +119,12 @@ class Workbook:
         while row.cells and not row.cells[-1]:
             row.cells.pop()
         return row
+
+
+def _add_kinds(kinds: dict[int, set[str]], values: tuple[Any, ...]) -> None:
+    for index, value in enumerate(values):
+        if value is not None:
+            kinds.setdefault(index, set()).add(_KINDS.get(type(value), "text"))
 
 
 def _check_size(file: IO[bytes]) -> None:

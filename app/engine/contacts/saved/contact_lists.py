@@ -64,6 +64,12 @@ def page(session: Session, workspace_id: str, *, after: str | None, limit: int) 
     return session.execute(query.order_by(ContactList.name).limit(limit)).all()
 
 
+def latest(session: Session, workspace_id: str, *, limit: int) -> Sequence[Row[Any]]:
+    """Return the lists that were changed last, as `page` does."""
+    query = _DESCRIBED.where(ContactList.workspace_id == workspace_id)
+    return session.execute(query.order_by(ContactList.updated_at.desc(), ContactList.id).limit(limit)).all()
+
+
 def get_with_count(session: Session, workspace_id: str, list_id: str) -> Row[Any]:
     """Return one list with the number of its members, as `page` does."""
     query = _DESCRIBED.where(ContactList.workspace_id == workspace_id, ContactList.id == list_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.domain.messages import Message
@@ -61,13 +61,15 @@ def notes(table_format: Mapping[str, Any] | None) -> list[str]:
         sentences.append(
             f"The file was read as {_named(table_format['encoding'])}, with {between} between the cells."
         )
+    if sheet := table_format.get("sheet"):
+        sentences.append(f"The sheet “{sheet}” was read.{_unread(table_format['unread_sheets'])}")
     if table_format["is_guessed"]:
         other = table_format["other_encoding"]
         doubt = f" It may be {_named(other)} instead." if other else ""
         sentences.append(f"The encoding was chosen by the words that the file contains.{doubt}")
     if not table_format["has_header"]:
         sentences.append("The list was read without a header; what the columns contain is guessed.")
-    if len(sentences) > 1 or not table_format["has_header"]:
+    if table_format["is_guessed"] or not table_format["has_header"]:
         sentences.append(_AGAIN)
     if country := table_format.get("phones_read_as"):
         sentences.append(
@@ -75,6 +77,14 @@ def notes(table_format: Mapping[str, Any] | None) -> list[str]:
             "unless their row names another country. Name the country below if that is wrong."
         )
     return sentences
+
+
+def _unread(sheets: Sequence[str]) -> str:
+    """Return which other sheets look like lists: nobody would miss their rows before the result."""
+    if not sheets:
+        return ""
+    names = ", ".join(f"“{name}”" for name in sheets)
+    return f" These look like lists, too, and were not read: {names}. Upload each as a file of its own."
 
 
 def _named(encoding: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response, flash, request
 
 from app.domain.errors import (
+    NotFound,
     PayloadTooLarge,
     PurposeRequired,
     RateLimited,
@@ -15,7 +16,7 @@ from app.domain.errors import (
     ValidationFailed,
 )
 from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
-from app.features.uploads import actions, choices, representations, results, uploads
+from app.features.uploads import actions, choices, representations, result_files, results, uploads
 from app.features.uploads.pages import formats
 from app.features.uploads.schemas import FileSchema, MappingSchema, StartSchema
 from app.features.uploads.tables import Upload, UploadStatus
@@ -186,7 +187,10 @@ def result(upload_id: str) -> Response:
     """Download the result."""
     with services().database.reading() as session:
         upload = uploads.get(session, caller().workspace_id, upload_id)
-    return actions.download_result(upload)
+    file_format = request.args.get("format")
+    if file_format not in {None, *result_files.FORMATS}:
+        raise NotFound
+    return actions.download_result(upload, file_format)
 
 
 def _choice() -> choices.Choice | None:
@@ -239,6 +243,7 @@ def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = 
         format_notes=formats.notes(upload.table_format),
         errors=errors or {},
         is_changing=_is_changing(upload, described),
+        other_format="csv" if result_files.format_of(upload) == "xlsx" else "xlsx",
         price_of=services().settings.price_of,
         chosen=_chosen(upload),
         purposes=purpose_choices.offered(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from sqlalchemy import select
 
@@ -15,7 +16,8 @@ from app.domain.lists.files.tables import Table, TableOptions, read_table
 from app.domain.lists.headers import upload_columns
 from app.engine.work import turns
 from app.engine.work.turns import Turn
-from app.features.uploads import erasure, row_store, uploads
+from app.features.uploads import erasure, result_files, row_store, uploads
+from app.features.uploads.result_files import XLSX
 from app.features.uploads.row_store import ReadTable
 from app.features.uploads.tables import Upload
 from app.features.uploads.turn import workbook_reader
@@ -74,6 +76,7 @@ def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
             if shutdown_flag.has_begun():
                 _hand_over(turn, services)
                 return
+        read.format.update(_written(table))
         with services.database.transaction() as session:
             row_store.finish_reading(session, turn, read, count, now=database_clock.now())
     finally:
@@ -99,8 +102,18 @@ def _read_table(table: Table, first: Sequence[Row]) -> ReadTable:
         "other_encoding": table.format.other_encoding,
         "delimiter": table.delimiter or None,
         "has_header": table.has_header,
+        "sheet": table.format.sheet,
+        "unread_sheets": list(table.format.unread_sheets),
     }
     return ReadTable(table.header, columns, table.delimiter or ",", found)
+
+
+def _written(table: Table) -> dict[str, Any]:
+    """Return how the file was written, as far as its result is written likewise (see `result_files`)."""
+    if table.format.encoding != XLSX:
+        return {result_files.SEPARATOR_LINE: table.names_delimiter}
+    of_one = {index: next(iter(kinds)) for index, kinds in table.cell_kinds.items() if len(kinds) == 1}
+    return {result_files.CELL_KINDS: [of_one.get(index, "text") for index in range(len(table.header))]}
 
 
 def _table(turn: Turn, services: WorkerServices, content: bytes) -> Table:

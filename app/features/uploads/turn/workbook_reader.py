@@ -70,8 +70,27 @@ def read_workbook(
     except BaseException:
         output.close()
         raise
-    rows = (Row(*json.loads(line)) for line in output)
-    return Table(start["header"], rows, ListFormat("xlsx"), output.close, has_header=start["has_header"])
+    kinds: dict[int, set[str]] = {}
+    list_format = ListFormat("xlsx", sheet=start["sheet"], unread_sheets=tuple(start["unread_sheets"]))
+    rows = _rows(output, kinds)
+    return Table(
+        start["header"],
+        rows,
+        list_format,
+        output.close,
+        has_header=start["has_header"],
+        cell_kinds=kinds,
+    )
+
+
+def _rows(output: IO[bytes], kinds: dict[int, set[str]]) -> Iterator[Row]:
+    """Yield the rows that the process wrote; the kinds of their cells, which it wrote last, go to `kinds`."""
+    for line in output:
+        read = json.loads(line)
+        if isinstance(read, dict):
+            kinds.update({int(index): set(names) for index, names in read["cell_kinds"].items()})
+        else:
+            yield Row(*read)
 
 
 def _start(code: int, output: IO[bytes]) -> dict[str, Any]:
@@ -135,8 +154,14 @@ def _lines(
     except InvalidValue as error:
         yield {"error": str(error)}
     else:
-        yield {"header": table.header, "has_header": table.has_header}
+        yield {
+            "header": table.header,
+            "has_header": table.has_header,
+            "sheet": table.format.sheet,
+            "unread_sheets": table.format.unread_sheets,
+        }
         yield from islice(table.rows, max_rows + 1)
+        yield {"cell_kinds": {index: sorted(kinds) for index, kinds in table.cell_kinds.items()}}
 
 
 def _check_unpacked_size(file: IO[bytes], max_unpacked: int) -> None:

@@ -1,0 +1,95 @@
+"""Words and colours of statuses and results, the same on the pages and in the extension (`_locales`)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from app.domain.messages import Message
+
+
+class Shown(NamedTuple):
+    """What a badge says, and its tone: good, fair, bad or none."""
+
+    text: str
+    tone: str = ""
+
+
+EMAIL_STATUS = {
+    "valid": Shown(Message("Verified"), "good"),
+    "accept_all": Shown(Message("Domain accepts all mail"), "fair"),
+    "risky": Shown(Message("Risky"), "fair"),
+    "invalid": Shown(Message("Bounces"), "bad"),
+    "unknown": Shown(Message("Unverified")),
+}
+IMPORTED = Shown(Message("Imported"))
+"""A value that a list calls valid, and nobody has verified."""
+VALUE_TYPES = {
+    "work": Message("Work"),
+    "personal": Message("Personal"),
+    "mobile": Message("Mobile"),
+    "direct": Message("Direct line"),
+    "hq": Message("Head office"),
+    "other": Message("Other"),
+}
+RESULTS = {
+    "found": Shown(Message("Found"), "good"),
+    "partial": Shown(Message("Partly found"), "fair"),
+    "not_found": Shown(Message("Not found")),
+    "suppressed": Shown(Message("Opted out"), "fair"),
+    "excluded": Shown(Message("Excluded"), "fair"),
+    "skipped": Shown(Message("Skipped")),
+    "failed": Shown(Message("Failed"), "bad"),
+    "expired": Shown(Message("Expired"), "bad"),
+    "canceled": Shown(Message("Canceled")),
+    "queued": Shown(Message("In progress"), "fair"),
+    "running": Shown(Message("In progress"), "fair"),
+}
+"""Of jobs and of their items, by outcome or else by status."""
+PROVIDER_RESULTS = {
+    "hit": Shown(Message("Found"), "good"),
+    "miss": Shown(Message("Not found")),
+    "known_miss": Shown(Message("Not found recently")),
+    "ineligible": Shown(Message("Not applicable")),
+    "suppressed": Shown(Message("Person opted out"), "fair"),
+    "no_credits": Shown(Message("Out of credits at the provider"), "bad"),
+    "unconfigured": Shown(Message("Not configured")),
+    "rate_limited": Shown(Message("Rate limit reached"), "fair"),
+    "cost_ceiling": Shown(Message("Over the cost limit"), "fair"),
+    "circuit_open": Shown(Message("Unavailable"), "bad"),
+    "timeout": Shown(Message("Timed out"), "bad"),
+    "error": Shown(Message("Failed"), "bad"),
+}
+
+
+CLIENTS = {"extension": Message("Chrome extension"), "browser page": Message("Browser")}
+
+
+def email_status(status: str, *, is_verified: bool) -> Shown:
+    """Return what the badge of a value says; a valid value that was not verified is an imported one."""
+    if status == "valid" and not is_verified:
+        return IMPORTED
+    return EMAIL_STATUS.get(status, _unknown(status))
+
+
+def result(status: str, outcome: str | None) -> Shown:
+    """Return what the badge of a job or of an item says."""
+    return RESULTS.get(outcome or status, _unknown(outcome or status))
+
+
+def provider_result(outcome: str) -> Shown:
+    """Return what the badge of a provider in a receipt says."""
+    return PROVIDER_RESULTS.get(outcome, _unknown(outcome))
+
+
+def value_type(name: str) -> str:
+    """Return the type of an address or a number as people call it."""
+    return VALUE_TYPES.get(name, _unknown(name).text)
+
+
+def client(name: str | None) -> str:
+    """Return the program of a session as people call it."""
+    return CLIENTS.get(name or "", name or Message("Unknown program"))
+
+
+def _unknown(value: str) -> Shown:
+    return Shown(value.replace("_", " ").capitalize())
