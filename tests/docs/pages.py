@@ -23,6 +23,7 @@ NOT_RUN = {
     ("docs/benchmarks.md", ""): "runs for a quarter of an hour; tests/benchmarks tests the parts",
     ("docs/docker.md", ""): "needs Docker; tests/tools/test_deployment_files.py checks the Compose file",
     ("docs/install.md", ""): "needs an empty machine; test_empty_machine.py runs it",
+    ("docs/languages.md", ""): "changes the catalogues; `tools.languages check` runs with the checks",
     ("docs/programs.md", "curl"): "docs/api.md has the same call, with its output",
     ("docs/programs.md", "pip"): "downloads packages from the registry",
     ("docs/programs.md", "CONTACT_LOOKUP_URL"): "serves until it is stopped; tests/e2e does the same",
