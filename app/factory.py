@@ -38,6 +38,7 @@ from app.web import admission, cors, costs, deprecation_headers, errors, lifecyc
 from app.web.bodies import body, body_memory
 from app.web.bodies.received_files import FileRequest
 from app.web.feature import web_parts
+from app.web.languages import negotiation
 from app.web.services import AppServices
 
 BLUEPRINTS = (
@@ -104,6 +105,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     admission.register(app)
     errors.register(app)
     costs.register(app)
+    negotiation.register(app)
     cors.register(app, settings.cors_origins)
     for blueprint in (*BLUEPRINTS, *(part for feature in web_parts() for part in feature.api)):
         app.register_blueprint(blueprint)

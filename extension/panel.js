@@ -15,7 +15,7 @@ import {
   takeSubject,
   updateSession,
 } from "./storage.js";
-import { formatCredits, hostOf, t } from "./texts.js";
+import { LANGUAGE, formatCredits, hostOf, t } from "./texts.js";
 import { emptyState, h, iconButton, loading, problemAlert } from "./views/components.js";
 import { historyView } from "./views/history.js";
 import { otherRequests } from "./views/other_requests.js";
@@ -46,7 +46,7 @@ let viewController = new AbortController();
 let shownToken = null;
 
 document.title = t("name");
-document.documentElement.lang = chrome.i18n.getUILanguage();
+document.documentElement.lang = LANGUAGE;
 document.documentElement.classList.toggle("side", isSidePanel);
 chrome.storage.onChanged.addListener(onStorageChange);
 if (!isSidePanel) keepWidth();

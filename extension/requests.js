@@ -20,6 +20,7 @@ import {
   updateRequest,
 } from "./request_store.js";
 import { endSession, loadSession, updateSession } from "./storage.js";
+import { LANGUAGE } from "./texts.js";
 
 /** @typedef {import("./request_store.js").StoredRequest} StoredRequest */
 
@@ -30,6 +31,8 @@ const MAX_AGE_HOURS = 24; // a click must not be charged days later
 /** @type {import("./client/api.js").Problem} */
 const TOO_OLD = { code: "job_expired", status: 0, retryable: true };
 const NOT_THIS_SERVICE = "not_this_service"; // temporary: a captive portal answers instead of the server
+
+Client.language = LANGUAGE;
 
 /**
  * Store a request, or return the stored one of that name if it is not finished.

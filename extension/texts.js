@@ -2,11 +2,15 @@
 
 /** @typedef {import("./client/api.js").Problem} Problem */
 
-const plurals = new Intl.PluralRules(chrome.i18n.getUILanguage());
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const dateTimes = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const times = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+/** The language of the texts, with the user's region if it has one: `de-AT`. Where Chrome's language has no texts, it is
+ *  that of the texts that are shown instead, so that a date fits the sentence around it. */
+export const LANGUAGE = languageOf(chrome.i18n.getMessage("language"), chrome.i18n.getUILanguage());
+
+const plurals = new Intl.PluralRules(LANGUAGE);
+const dates = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium" });
+const dateTimes = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium", timeStyle: "short" });
+const times = new Intl.DateTimeFormat(LANGUAGE, { timeStyle: "short" });
+const numbers = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
 const SIGNED_OUT = ["missing_token", "invalid_token"];
 const LIMITED = ["rate_limited", "too_many_attempts"];
 
@@ -15,10 +19,11 @@ export function t(key, ...values) {
   return chrome.i18n.getMessage(key, values.map(String));
 }
 
-/** Return the singular or plural text for a number. @param {string} key @param {number} count */
+/** Return the text for a number, in the plural form of the language; `_other` if it has none of its own.
+ *  @param {string} key @param {number} count */
 export function plural(key, count) {
-  const form = plurals.select(count) === "one" ? "one" : "other";
-  return t(`${key}_${form}`, numbers.format(count));
+  const number = numbers.format(count);
+  return t(`${key}_${plurals.select(count)}`, number) || t(`${key}_other`, number);
 }
 
 /** @param {number} count */
@@ -67,4 +72,9 @@ export function errorMessage(problem, server, { isRetrying = false } = {}) {
   if (code === "provider_failed") return t("failed");
   if (code === "job_expired") return t("expired");
   return t(`error_${code}`, hostOf(server)) || t("error_other", problem.detail ?? problem.title ?? code);
+}
+
+/** @param {string} ofTexts @param {string} ofChrome */
+function languageOf(ofTexts, ofChrome) {
+  return ofChrome === ofTexts || ofChrome.startsWith(`${ofTexts}-`) ? ofChrome : ofTexts;
 }

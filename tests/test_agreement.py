@@ -51,6 +51,7 @@ OPEN_TO_ALL = {
     "/llms.txt",
     "/docs",
     "/docs/assets/<path:name>",
+    "/language",
     "/sign-in",
     "/sign-in/code",
     "/static/<path:filename>",

@@ -36,8 +36,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from app.domain.messages import Message
 from app.domain.permissions import ACTS, Permission
 from app.domain.spending import LimitUsage, Period
+
+_LIMITS = {
+    (True, True): Message("The monthly limit of this account"),
+    (True, False): Message("The monthly limit of this API key"),
+    (False, True): Message("The spending cap of this account"),
+    (False, False): Message("The spending cap of this API key"),
+}
+"""The limit that a caller reaches, by whether it is monthly and whether it is the account's."""
+
+
+def credits_of(count: int) -> Message:
+    """Return a number of credits in words."""
+    return Message("{count} credit", "{count} credits", count=count)
 
 
 class InvalidValue(ValueError):  # noqa: N818 -- the name states the fault, as in ValueError
@@ -191,7 +205,12 @@ class InsufficientCredits(Problem):
     def __init__(self, required: int, balance: int) -> None:
         """Store the cost of the request and the balance, in credits."""
         super().__init__(
-            f"This needs {required} credit(s) and the workspace has {balance}. {self.help}",
+            Message(
+                "This needs {price} and the workspace has {balance}. {help}",
+                price=credits_of(required),
+                balance=credits_of(balance),
+                help=Message(self.help),
+            ),
             extra={"required": required, "balance": balance},
         )
 
@@ -210,12 +229,19 @@ class SpendingLimitReached(InsufficientCredits):
     def __init__(self, required: int, balance: int, usage: LimitUsage) -> None:
         """Store the cost of the request, the balance of the workspace, and the limit with its use."""
         super().__init__(required, balance)
-        limit = "monthly limit" if usage.period is Period.MONTH else "spending cap"
-        owner = "account" if usage.subject == "account" else "API key"
-        resets = f" It resets at {usage.as_dict()['resets_at']}." if usage.resets_at else ""
-        self.detail = (
-            f"This needs {required} credit(s). The {limit} of this {owner} is {usage.credits}, of which "
-            f"{usage.spent} are spent and {usage.held} are reserved.{resets} {self.help}"
+        resets = (
+            Message(" It resets at {time}.", time=usage.as_dict()["resets_at"]) if usage.resets_at else ""
+        )
+        self.detail = Message(
+            "This needs {price}. {limit} is {credits}, of which {spent} are spent and {held} are reserved."
+            "{resets} {help}",
+            price=credits_of(required),
+            limit=_LIMITS[usage.period is Period.MONTH, usage.subject == "account"],
+            credits=usage.credits,
+            spent=usage.spent,
+            held=usage.held,
+            resets=resets,
+            help=Message(self.help),
         )
         self.extra["limit"] = usage.as_dict()
 
@@ -527,8 +553,11 @@ class PurposeRequired(Unprocessable):
     def __init__(self, allowed: Sequence[str]) -> None:
         """Store the purposes that can be stated."""
         super().__init__(
-            "Nothing was charged. Send the request again with a new Idempotency-Key and with 'purpose', which"
-            f" states why you need the values of this person: {', '.join(allowed)}.",
+            Message(
+                "Nothing was charged. Send the request again with a new Idempotency-Key and with 'purpose', "
+                "which states why you need the values of this person: {purposes}.",
+                purposes=", ".join(allowed),
+            ),
             extra={"purposes": list(allowed)},
         )
 

@@ -7,6 +7,7 @@ from flask import Response, flash, request
 from app.domain.errors import TooManyAttempts, ValidationFailed
 from app.engine.accounts import sessions
 from app.infra.database import database_clock
+from app.web.languages.texts import ngettext
 from app.web.pages import forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -45,7 +46,7 @@ def end_session(session_id: str) -> Response:
 def end_others() -> Response:
     """End every other session of the account at once."""
     ended = own_sessions.end_others()
-    flash(f"Ended {ended} other session(s).", "success")
+    flash(ngettext("Ended {count} other session.", "Ended {count} other sessions.", ended), "success")
     return go_to("account.index")
 
 

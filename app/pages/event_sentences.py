@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 
 from app.domain.event_types import JOB_FINISHED, EventType
+from app.domain.messages import Message
 from app.domain.spending import LimitUsage, Period
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.api_keys import ApiKey
@@ -20,24 +21,35 @@ from app.infra.database.session import Session
 from app.web.feature import DescribeEvent, web_parts
 
 LABELS = {
-    JOB_FINISHED: "A reveal or an enrichment finished",
-    EventType.CONTACT_JOB_CHANGED.value: "A contact changed company",
-    EventType.LIMIT_WARNING.value: "A spending limit is nearly used up",
-    EventType.LIMIT_REACHED.value: "A spending limit is used up",
-    EventType.CRM_PUSH_FAILED.value: "A push to the CRM failed",
-    EventType.CRM_SCHEDULE_STOPPED.value: "A schedule of the CRM stopped",
-    EventType.PERSON_ERASED.value: "A person had their data erased",
-    EventType.PERSON_RECTIFIED.value: "A person corrected their data",
-    EventType.ENDPOINT_DISABLED.value: "A webhook endpoint was disabled",
-    EventType.ENDPOINT_TEST.value: "Test",
+    JOB_FINISHED: Message("A reveal or an enrichment finished"),
+    EventType.CONTACT_JOB_CHANGED.value: Message("A contact changed company"),
+    EventType.LIMIT_WARNING.value: Message("A spending limit is nearly used up"),
+    EventType.LIMIT_REACHED.value: Message("A spending limit is used up"),
+    EventType.CRM_PUSH_FAILED.value: Message("A push to the CRM failed"),
+    EventType.CRM_SCHEDULE_STOPPED.value: Message("A schedule of the CRM stopped"),
+    EventType.PERSON_ERASED.value: Message("A person had their data erased"),
+    EventType.PERSON_RECTIFIED.value: Message("A person corrected their data"),
+    EventType.ENDPOINT_DISABLED.value: Message("A webhook endpoint was disabled"),
+    EventType.ENDPOINT_TEST.value: Message("Test"),
 }
 """What each type of event means."""
 _SOURCES = {
-    "import": "Shown by an import",
-    "provider": "Shown by a data provider",
-    "saved_profile": "Shown by a profile that your workspace saved",
+    "import": Message("Shown by an import"),
+    "provider": Message("Shown by a data provider"),
+    "saved_profile": Message("Shown by a profile that your workspace saved"),
 }
-_REASONS = {"failing": "it accepted nothing for days", "gone": "it answered that it is gone"}
+_REASONS = {
+    "failing": Message("it accepted nothing for days"),
+    "gone": Message("it answered that it is gone"),
+}
+
+_LIMITS = {
+    (True, True): Message("{percent} % of the spending cap of the API key {name} is used."),
+    (True, False): Message("{percent} % of the spending cap of the account {name} is used."),
+    (False, True): Message("{percent} % of the monthly limit of the API key {name} is used."),
+    (False, False): Message("{percent} % of the monthly limit of the account {name} is used."),
+}
+"""The sentence about a limit, by whether it is a cap and whether it is a key's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +103,15 @@ def _spenders(session: Session, workspace_id: str, ids: Collection[str]) -> dict
 def _sentence(event: Event, names: _Names) -> Sentence:
     if event.type == EventType.CONTACT_JOB_CHANGED:
         change = names.changes[event.id]
-        companies = f"from {_company(change.previous)} to {_company(change.current)}"
-        hint = f"{_SOURCES.get(change.source, 'Shown by newer data')}, as of {change.as_of[:10]}"
-        return Sentence(event, f"{change.name or 'A contact'} moved {companies}.", hint, change.contact_id)
+        text = Message(
+            "{name} moved from {previous} to {current}.",
+            name=change.name or Message("A contact"),
+            previous=_company(change.previous),
+            current=_company(change.current),
+        )
+        source = _SOURCES.get(change.source, Message("Shown by newer data"))
+        hint = Message("{source}, as of {day}", source=source, day=change.as_of[:10])
+        return Sentence(event, text, hint, change.contact_id)
     if event.type in {EventType.LIMIT_WARNING, EventType.LIMIT_REACHED}:
         return _limit(event, names)
     if event.type in {EventType.PERSON_ERASED, EventType.PERSON_RECTIFIED}:
@@ -102,36 +120,39 @@ def _sentence(event: Event, names: _Names) -> Sentence:
         return _endpoint(event, names)
     if describe_event := names.texts.get(event.type):
         return Sentence(event, *describe_event(event.data))
-    return Sentence(event, f"{LABELS[event.type]}.")
+    return Sentence(event, Message("{label}.", label=LABELS[event.type]))
 
 
 def _limit(event: Event, names: _Names) -> Sentence:
     limit = LimitUsage.from_dict(event.data["limit"])
-    kind = "API key" if limit.subject == "key" else "account"
-    name = names.spenders.get(limit.subject_id, "that was deleted")
-    period = "spending cap" if limit.period is Period.TOTAL else "monthly limit"
-    text = f"{event.data['percent']} % of the {period} of the {kind} {name} is used."
-    return Sentence(event, text, f"{limit.spent} of {limit.credits} credits")
+    template = _LIMITS[limit.period is Period.TOTAL, limit.subject == "key"]
+    name = names.spenders.get(limit.subject_id, Message("that was deleted"))
+    text = template.format(percent=event.data["percent"], name=name)
+    hint = Message("{spent} of {credits} credits", spent=limit.spent, credits=limit.credits)
+    return Sentence(event, text, hint)
 
 
 def _endpoint(event: Event, names: _Names) -> Sentence:
-    host = names.hosts.get(event.data.get("endpoint_id", ""), "an endpoint that was deleted")
+    host = names.hosts.get(event.data.get("endpoint_id", ""), Message("an endpoint that was deleted"))
     if event.type == EventType.ENDPOINT_TEST:
-        return Sentence(event, f"A test was sent to {host}.")
-    reason = _REASONS.get(event.data["reason"], "it failed")
-    return Sentence(event, f"Webhooks to {host} were disabled.", f"Reason: {reason}")
+        return Sentence(event, Message("A test was sent to {host}.", host=host))
+    reason = _REASONS.get(event.data["reason"], Message("it failed"))
+    text = Message("Webhooks to {host} were disabled.", host=host)
+    return Sentence(event, text, Message("Reason: {reason}", reason=reason))
 
 
 def _person(event: Event) -> Sentence:
     """Return the sentence of a notice that a recipient must follow (GDPR, article 19)."""
     if event.type == EventType.PERSON_ERASED:
-        text = f"The person of contact {event.data['contact_id']} had their data erased."
-        return Sentence(event, text, "Delete what you exported or copied of this contact.")
+        text = Message("The person of contact {id} had their data erased.", id=event.data["contact_id"])
+        return Sentence(event, text, Message("Delete what you exported or copied of this contact."))
     fields = ", ".join(event.data["fields"]).replace("_", " ")
-    text = f"The person of contact {event.data['contact_id']} corrected: {fields}."
-    hint = "Correct what you exported or copied of this contact."
+    text = Message(
+        "The person of contact {id} corrected: {fields}.", id=event.data["contact_id"], fields=fields
+    )
+    hint = Message("Correct what you exported or copied of this contact.")
     return Sentence(event, text, hint, event.data["contact_id"])
 
 
 def _company(company: Mapping[str, str | None]) -> str:
-    return company["name"] or company["domain"] or "another company"
+    return company["name"] or company["domain"] or Message("another company")

@@ -19,6 +19,7 @@ from app.pages import job_pages, person_offers, typed_kinds
 from app.pages.job_pages import ShownJob
 from app.web import admission, typed_search
 from app.web.jobs import reveals, reverse_lookups
+from app.web.languages.texts import gettext
 from app.web.owned import profile_saves
 from app.web.pages import forms, purpose_choices, subject_fields
 from app.web.pages.access import signed_in
@@ -122,7 +123,7 @@ def save() -> Response:
         return _page(422, errors=invalid.messages)
     with admission.transaction() as session:
         profile_saves.save(session, snapshot)
-    flash(f"Saved in the list {body['list']}." if "list" in body else "Saved.", "success")
+    flash(gettext("Saved in the list {name}.", name=body["list"]) if "list" in body else "Saved.", "success")
     return go_to_path(local_path(forms.text("next")))
 
 

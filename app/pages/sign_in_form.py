@@ -6,6 +6,7 @@ from flask import Response, request
 
 from app.domain.errors import Problem, TooManyAttempts
 from app.web.feature import sign_in_option
+from app.web.languages.texts import ngettext, translate
 from app.web.pages.error_pages import local_path
 from app.web.pages.rendering import go_to_path, page
 from app.web.services import services
@@ -47,5 +48,9 @@ def sign_in_form(
 def sentence(problem: Problem) -> str:
     """Return why a sign-in failed and what to do next."""
     if isinstance(problem, TooManyAttempts):
-        return f"Too many attempts. Wait {problem.retry_after} seconds before the next one."
-    return f"{problem.title}. {problem.detail}"
+        return ngettext(
+            "Too many attempts. Wait {count} second before the next one.",
+            "Too many attempts. Wait {count} seconds before the next one.",
+            problem.retry_after or 1,
+        )
+    return f"{translate(problem.title)}. {translate(problem.detail)}"

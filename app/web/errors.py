@@ -18,6 +18,7 @@ from app.domain.errors import FieldError, Problem
 from app.infra.telemetry.log import log
 from app.web import costs, html_pages
 from app.web.bodies.body import MAX_ERRORS, escape
+from app.web.languages.texts import translate
 
 
 def register(app: APIFlask) -> None:
@@ -33,7 +34,7 @@ def problem_response(problem: Problem) -> Response:
     """Return the response for a problem."""
     if isinstance(problem, errors.InsufficientCredits) and costs.are_hidden():
         problem.hide_costs()
-    body = problem.as_dict() | {"request_id": g.get("request_id")}
+    body = localized(problem.as_dict()) | {"request_id": g.get("request_id")}
     response = current_app.response_class(
         json.dumps(body), status=problem.status, mimetype="application/problem+json"
     )
@@ -52,6 +53,15 @@ def problem_response(problem: Problem) -> Response:
     if problem.status in {errors.Unavailable.status, errors.InternalError.status}:
         log.warning("request failed", code=problem.code, exc_info=problem.__cause__)
     return response
+
+
+def localized(problem: dict[str, Any]) -> dict[str, Any]:
+    """Return problem details with their texts in the language of the request; the code stays."""
+    g.has_texts = True
+    shown = problem | {name: translate(problem[name]) for name in ("title", "detail") if problem.get(name)}
+    if "errors" in problem:
+        shown["errors"] = [error | {"detail": translate(error["detail"])} for error in problem["errors"]]
+    return shown
 
 
 def _http(error: HTTPException) -> Response:
@@ -96,7 +106,7 @@ def field_errors(messages: object, pointer: str = "") -> Iterator[FieldError]:
         for message in messages:
             yield from field_errors(message, pointer)
     else:
-        yield FieldError(pointer, str(messages))
+        yield FieldError(pointer, messages if isinstance(messages, str) else str(messages))
 
 
 def _data_error(error: DataError) -> Response:

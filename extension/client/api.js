@@ -136,6 +136,9 @@ export class ApiError extends Error {
 }
 
 export class Client {
+  /** The language in which the server words its problems; by default the browser's. @type {string|null} */
+  static language = null;
+
   /**
    * @param {string} server the base URL of the service, such as `https://contacts.example.com`
    * @param {string|null} token a session token or an API key; null before sign-in
@@ -345,6 +348,7 @@ export class Client {
   async #fetch(method, path, body, { key, wait, signal, headers: other } = {}) {
     /** @type {Record<string, string>} */
     const headers = { Accept: "application/json", traceparent: traceparent(), ...other };
+    if (Client.language) headers["Accept-Language"] = Client.language;
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     if (key) headers["Idempotency-Key"] = key;

@@ -30,6 +30,7 @@ NOT_RUN = {
     ("docs/docker.md", ""): "needs Docker; tests/tools/test_deployment_files.py checks the Compose file",
     ("docs/going-live.md", ""): "names a server; test_empty_machine.py runs it, and the checklist's commands",
     ("docs/install.md", ""): "needs an empty machine; test_empty_machine.py runs it",
+    ("docs/languages.md", ""): "changes the catalogues; `tools.languages check` runs with the checks",
     ("docs/programs.md", "curl"): "docs/api.md has the same call, with its output",
     ("docs/programs.md", "pip"): "downloads packages from the registry",
     ("docs/programs.md", "CONTACT_LOOKUP_URL"): "serves until it is stopped; tests/e2e does the same",

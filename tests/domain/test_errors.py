@@ -90,7 +90,7 @@ def test_insufficient_credits_has_the_required_credits_and_the_balance() -> None
     body = InsufficientCredits(required=3, balance=2).as_dict()
 
     assert (body["required"], body["balance"], body["status"]) == (3, 2, 402)
-    assert body["detail"].startswith("This needs 3 credit(s) and the workspace has 2.")
+    assert body["detail"].startswith("This needs 3 credits and the workspace has 2 credits.")
 
 
 def test_the_text_of_the_exception_is_only_the_code() -> None:

@@ -275,18 +275,20 @@ def launch_browser(
     *,
     dark: bool = False,
     on_screen: dict[str, str] | None = None,
+    language: str | None = None,
 ) -> Iterator[Browser]:
     """Start Chromium with the extension and the profile in the folder, which is created if it is missing.
 
-    It is headless unless `on_screen` has the environment variables of a screen. At the end no page may have
-    thrown an error.
+    It is headless unless `on_screen` has the environment variables of a screen. `language` is that of the
+    texts of Chromium and of the extension. At the end no page may have thrown an error.
     """
     extension = copy_extension(folder) if not (folder / "extension").exists() else folder / "extension"
+    environment = dict(on_screen or os.environ) | ({"LANGUAGE": language} if language else {})
     context = playwright.chromium.launch_persistent_context(
         folder / "profile",
         executable_path=chromium_path(),
         headless=on_screen is None,
-        env=dict(on_screen) if on_screen else None,
+        env=dict(environment) if on_screen or language else None,
         no_viewport=True,
         ignore_default_args=["--hide-scrollbars"],  # they take up space in a user's window too
         color_scheme="dark" if dark else "light",
@@ -307,6 +309,7 @@ def launch_browser(
             f"--load-extension={extension}",
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             *(HEADLESS_ARGUMENTS if on_screen is None else ()),
+            *((f"--lang={language}",) if language else ()),
         ],
     )
     errors: list[str] = []

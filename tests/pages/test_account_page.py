@@ -50,7 +50,7 @@ def test_all_other_sessions_are_ended(browser: Visitor, user: SignedInUser) -> N
     page = browser.send("/account/sessions/end-others")
 
     statuses = [user.client.get("/api/ext/session", headers=bearer(token)).status_code for token in tokens]
-    assert "Ended 2 other session(s)" in page.text
+    assert "Ended 2 other sessions" in page.text
     assert statuses == [401, 401]
 
 

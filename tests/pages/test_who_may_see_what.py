@@ -26,6 +26,7 @@ PAGES = {
     "POST /sign-in/code": OPEN,
     "POST /sign-out": MEMBER,
     "GET /static/<path:filename>": OPEN,
+    "POST /language": OPEN,
     "GET /manual": OPEN,
     "GET /manual/": OPEN,
     "GET /manual/<path:name>": OPEN,

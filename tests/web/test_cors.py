@@ -60,7 +60,7 @@ def test_an_allowed_origin_may_read_responses_including_errors(open_to: Callable
     assert response.status_code == 401
     assert response.headers["Access-Control-Allow-Origin"] == EXTENSION
     assert "Retry-After" in response.headers["Access-Control-Expose-Headers"]
-    assert response.headers["Vary"] == "Origin"
+    assert response.headers["Vary"] == "Origin, Accept-Language"
 
 
 @pytest.mark.parametrize(

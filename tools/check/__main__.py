@@ -43,6 +43,7 @@ STEPS = {
         *["bandit", "--quiet", "--recursive", "--configfile", "pyproject.toml"],
         *["--severity-level", "medium", "--confidence-level", "medium", *SOURCES],
     ],
+    "languages": [PYTHON, "-m", "tools.languages", "check"],
     "api": [PYTHON, "-m", "tools.release.breaking_changes"],
     "secrets": [PYTHON, "-m", "tools.check.secret_scan"],
     "audit": [PYTHON, "-m", "tools.check.vulnerabilities"],

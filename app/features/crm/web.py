@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.domain.event_types import EventType
+from app.domain.messages import Message
 from app.features.crm.api import connections as connections_api
 from app.features.crm.api import pushes as pushes_api
 from app.features.crm.pages import connections as connections_pages
@@ -24,14 +25,16 @@ _TITLES = {crm.name: crm.title for crm in CRMS}
 def _failed_push(data: Mapping[str, Any]) -> EventText:
     vendor, reason = _TITLES[data["vendor"]], str(data["error"]).replace("_", " ")
     if data["push_id"] is None:
-        text = f"{vendor} refuses the connection. An admin must connect again; the pushes wait."
+        text = Message(
+            "{crm} refuses the connection. An admin must connect again; the pushes wait.", crm=vendor
+        )
     else:
-        text = f"Contacts could not be pushed to {vendor}."
-    return EventText(text, f"Reason: {reason}")
+        text = Message("Contacts could not be pushed to {crm}.", crm=vendor)
+    return EventText(text, Message("Reason: {reason}", reason=reason))
 
 
 def _stopped_schedule(data: Mapping[str, Any]) -> EventText:
-    text = f"A schedule of {_TITLES[data['vendor']]} stopped."
+    text = Message("A schedule of {crm} stopped.", crm=_TITLES[data["vendor"]])
     return EventText(text, schedule_sentences.reason_sentence(data["reason"]))
 
 

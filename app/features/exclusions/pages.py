@@ -9,6 +9,7 @@ from flask import Response, flash
 
 from app.domain.errors import PayloadTooLarge, RateLimited, Unavailable, ValidationFailed
 from app.domain.exclusions import Kind, Reason
+from app.domain.messages import Message
 from app.engine.exclusions import exclusions
 from app.features.exclusions import changes
 from app.features.exclusions.schemas import EntrySchema, ListQuery
@@ -25,9 +26,9 @@ from app.web.sign_in.auth import caller
 blueprint = PageBlueprint("exclusions_page", __name__, template_folder="templates")
 
 KINDS = [
-    (Kind.DOMAIN.value, "Domain of a company"),
-    (Kind.EMAIL.value, "E-mail address"),
-    (Kind.LINKEDIN_URL.value, "LinkedIn profile or company page"),
+    (Kind.DOMAIN.value, Message("Domain of a company")),
+    (Kind.EMAIL.value, Message("E-mail address")),
+    (Kind.LINKEDIN_URL.value, Message("LinkedIn profile or company page")),
 ]
 REASONS = [(reason.value, reason.label.capitalize()) for reason in Reason]
 

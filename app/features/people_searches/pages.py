@@ -8,6 +8,7 @@ from flask import Response, request
 
 from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached, ValidationFailed
 from app.domain.kinds import Kind
+from app.domain.messages import Message
 from app.engine.contacts.seniorities import SENIORITIES
 from app.engine.jobs import jobs
 from app.features.people_searches import searches
@@ -92,8 +93,8 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
         older=older,
         errors=errors or {},
         typed={name: forms.text(name) for name in _FIELDS},
-        seniorities=[("", "Any"), *((name, words(name)) for name in SENIORITIES)],
-        departments=[("", "Any"), *((name, words(name)) for name in DEPARTMENTS)],
+        seniorities=[("", Message("Any")), *((name, words(name)) for name in SENIORITIES)],
+        departments=[("", Message("Any")), *((name, words(name)) for name in DEPARTMENTS)],
         default_limit=DEFAULT_LIMIT,
         max_limit=MAX_LIMIT,
         price=app.settings.prices[Kind.PEOPLE_SEARCH],

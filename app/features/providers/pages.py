@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 from flask import Response, request
 
+from app.domain.messages import Message
 from app.engine.providers import provider_throttles
 from app.features.providers import daily_stats
 from app.features.providers.daily_stats import DayStats
@@ -66,7 +67,7 @@ def index() -> Response:
         reports=reports,
         unhealthy=sorted(name for name, is_healthy in health.items() if not is_healthy),
         period=period,
-        periods=[(str(days), f"{days} days") for days in PERIODS],
+        periods=[(str(days), Message("{count} day", "{count} days", count=days)) for days in PERIODS],
         first=dates[0],
         last=dates[-1],
     )

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from app.domain.errors import FieldError, NotFound, ValidationFailed
+from app.domain.messages import Message
 from app.domain.permissions import Permission
 from app.features.usage import forecasts
 from app.features.usage.reports import UsageReport, parse_period, read_report
@@ -31,11 +32,11 @@ from app.web.sign_in.auth import caller
 blueprint = PageBlueprint("usage_page", __name__, template_folder="templates")
 
 GROUPINGS = [
-    (Grouping.DAY.value, "Day"),
-    (Grouping.ACCOUNT.value, "Account"),
-    (Grouping.KEY.value, "API key"),
-    (Grouping.KIND.value, "Request"),
-    (Grouping.PROVIDER.value, "Provider"),
+    (Grouping.DAY.value, Message("Day")),
+    (Grouping.ACCOUNT.value, Message("Account")),
+    (Grouping.KEY.value, Message("API key")),
+    (Grouping.KIND.value, Message("Request")),
+    (Grouping.PROVIDER.value, Message("Provider")),
 ]
 
 

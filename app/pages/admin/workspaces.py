@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response, flash, request
 from marshmallow import fields, validate
 
-from app.domain.errors import NotFound
+from app.domain.errors import NotFound, credits_of
 from app.engine.accounts import accounts, workspaces
 from app.engine.accounts.accounts import EmailTaken, Role
 from app.engine.accounts.workspaces import Workspace
@@ -17,6 +17,7 @@ from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.pages.admin.accounts import EMAIL_TAKEN, NewAccountSchema
 from app.web import admission
+from app.web.languages.texts import gettext
 from app.web.pages import forms
 from app.web.pages.access import operator_only
 from app.web.pages.blueprint import PageBlueprint
@@ -88,7 +89,14 @@ def grant() -> Response:
             session, new["workspace"], new["amount"], reason=new["reason"], now=database_clock.now()
         )
     log.info("credits granted", workspace=new["workspace"], amount=new["amount"], by=caller().account_id)
-    flash(f"Granted {new['amount']} credits; the workspace now has {balance.available}.", "success")
+    flash(
+        gettext(
+            "Granted {amount}; the workspace now has {balance}.",
+            amount=credits_of(new["amount"]),
+            balance=credits_of(balance.available),
+        ),
+        "success",
+    )
     return go_to("admin_workspaces.index")
 
 

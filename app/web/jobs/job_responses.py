@@ -15,6 +15,7 @@ from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.shown_results import Show
 from app.engine.jobs.stored_jobs import StoredJob
 from app.web.bodies.body import json_response
+from app.web.errors import localized
 from app.web.jobs.waiting import WaitPreference
 from app.web.services import services
 from app.web.sign_in.auth import caller
@@ -79,6 +80,8 @@ def job_body(snapshot: JobSnapshot, *, repeated: bool, is_admin: bool = False) -
 def _job(snapshot: JobSnapshot) -> dict[str, Any]:
     body = jobs.to_public(snapshot.job)
     body.pop("client_reference", None)
+    if "error" in body:
+        body["error"] = localized(body["error"])
     if snapshot.asking:
         body["progress"] |= {"asking": snapshot.asking}
     reference = snapshot.client_reference
@@ -119,7 +122,7 @@ def _items_result(snapshot: JobSnapshot, *, is_admin: bool) -> dict[str, Any]:
                 "outcome": item.outcome,
                 **_item_result(item, snapshot, is_admin=is_admin),
                 "credits_charged": item.charged,
-                "error": item.error and jobs.public_error(snapshot.job, item.error),
+                "error": item.error and localized(jobs.public_error(snapshot.job, item.error)),
             }
             for item in snapshot.items
         ],

@@ -12,14 +12,15 @@ from urllib.parse import urlencode
 from flask import request
 
 from app.domain.findings import EmailStatus
+from app.domain.messages import Message
 from app.engine.owned.owned_filters import Order, Selection, Sort
 
 ORDERS: dict[str, tuple[str, Sort, Order]] = {
-    "": ("Latest first", Sort.REVEALED_AT, Order.DESCENDING),
-    "oldest": ("Oldest first", Sort.REVEALED_AT, Order.ASCENDING),
-    "changed": ("Last changed first", Sort.UPDATED_AT, Order.DESCENDING),
-    "name": ("By name", Sort.NAME, Order.ASCENDING),
-    "company": ("By company", Sort.COMPANY, Order.ASCENDING),
+    "": (Message("Latest first"), Sort.REVEALED_AT, Order.DESCENDING),
+    "oldest": (Message("Oldest first"), Sort.REVEALED_AT, Order.ASCENDING),
+    "changed": (Message("Last changed first"), Sort.UPDATED_AT, Order.DESCENDING),
+    "name": (Message("By name"), Sort.NAME, Order.ASCENDING),
+    "company": (Message("By company"), Sort.COMPANY, Order.ASCENDING),
 }
 """The orders of the page: the text, and what is sorted."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from flask import Flask, Response, current_app, request
 
 from app.domain.errors import InternalError, Unauthorized
+from app.domain.messages import Message
 from app.web import html_pages
 from app.web.pages.blueprint import SAFE_METHODS, PageBlueprint
 from app.web.pages.rendering import go_to, page
@@ -15,15 +16,15 @@ from app.web.sign_in import session_cookie
 
 _LOCAL_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]{0,500}", re.ASCII)
 _PAGE_HELP = {
-    "not_found": "The page does not exist, or what it showed was deleted. Use the navigation.",
-    "job_not_found": "Your workspace has no such request. The history lists its requests.",
-    "contact_not_found": "There is no such contact. Search for the person again.",
-    "method_not_allowed": "Open the page with its link in the navigation.",
-    "insufficient_credits": "Ask your admin for credits. Nothing was charged.",
-    "rate_limited": "You were faster than the server allows. Wait a minute, and try again.",
-    "unavailable": "The server is busy. Nothing was charged. Try again in a minute.",
-    "totp_required_for_admins": "Open your account, set up two-factor sign-in, and come back.",
-    "validation_error": "Go back, and correct the form.",
+    "not_found": Message("The page does not exist, or what it showed was deleted. Use the navigation."),
+    "job_not_found": Message("Your workspace has no such request. The history lists its requests."),
+    "contact_not_found": Message("There is no such contact. Search for the person again."),
+    "method_not_allowed": Message("Open the page with its link in the navigation."),
+    "insufficient_credits": Message("Ask your admin for credits. Nothing was charged."),
+    "rate_limited": Message("You were faster than the server allows. Wait a minute, and try again."),
+    "unavailable": Message("The server is busy. Nothing was charged. Try again in a minute."),
+    "totp_required_for_admins": Message("Open your account, set up two-factor sign-in, and come back."),
+    "validation_error": Message("Go back, and correct the form."),
 }
 
 

@@ -11,6 +11,7 @@ from marshmallow import ValidationError
 
 from app.domain.errors import FieldError, Unprocessable, ValidationFailed
 from app.web.errors import field_errors
+from app.web.languages.texts import translate
 
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
@@ -59,9 +60,9 @@ def load(schema: Schema, body: dict[str, Any]) -> Any:  # noqa: ANN401 -- what a
     except ValidationError as error:
         raise InvalidForm(messages(tuple(field_errors(error.messages)))) from error
     except Unprocessable as problem:
-        raise InvalidForm(messages(problem.errors) or {"": problem.title + "."}) from problem
+        raise InvalidForm(messages(problem.errors) or {"": translate(problem.title) + "."}) from problem
 
 
 def messages(errors: tuple[FieldError, ...]) -> dict[str, str]:
     """Return the message of each field by the last step of its pointer."""
-    return {error.pointer.rpartition("/")[2]: error.detail for error in errors}
+    return {error.pointer.rpartition("/")[2]: translate(error.detail) for error in errors}

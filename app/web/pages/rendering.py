@@ -14,8 +14,11 @@ from jinja2 import StrictUndefined
 from app.domain.errors import PermissionDenied
 from app.domain.ids import is_id
 from app.domain.kinds import KINDS
+from app.domain.messages import Message
 from app.domain.permissions import Permission
-from app.infra import clock
+from app.web.languages import formats, negotiation, texts
+from app.web.languages.catalogues import NAMES, catalogue
+from app.web.languages.template_texts import TemplateTexts
 from app.web.pages import avatars, phone_texts, table_cells, value_words
 from app.web.pages.access import is_signed_in, viewer
 from app.web.pages.blueprint import protect
@@ -43,6 +46,10 @@ def register(app: Flask) -> None:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
+    app.jinja_env.add_extension("jinja2.ext.i18n")
+    app.jinja_env.add_extension(TemplateTexts)
+    app.jinja_env.install_gettext_callables(_gettext, _ngettext, newstyle=True)  # type: ignore[attr-defined]
+    app.jinja_env.finalize = shown
     app.jinja_env.filters |= {
         "moment": moment,
         "day": day,
@@ -52,6 +59,7 @@ def register(app: Flask) -> None:
         "kind": kind,
         "sentence": sentence,
         "source_name": source_name,
+        "translated": texts.translate,  # what is no literal; `_()` would not escape it
         "initials": avatars.initials,
         "avatar_color": avatars.color,
         "label_cells": table_cells.label,
@@ -66,6 +74,8 @@ def register(app: Flask) -> None:
     app.jinja_env.globals["static_url"] = static_url
     app.jinja_env.globals["may"] = may
     app.jinja_env.globals["refusal"] = refusal
+    app.jinja_env.globals["language"] = negotiation.language
+    app.jinja_env.globals["languages"] = NAMES
     app.jinja_env.globals["has_page"] = app.view_functions.__contains__
 
 
@@ -74,7 +84,20 @@ def page(template: str, status: int = 200, *, with_viewer: bool = True, **contex
     known = viewer() if with_viewer and is_signed_in() else None
     navigation = [] if known is None else groups_for(known)
     html = render_template(template, viewer=known, navigation=navigation, **context)
-    return protect(Response(html, status=status, mimetype="text/html"))
+    return protect(negotiation.depends_on_language(Response(html, status=status, mimetype="text/html")))
+
+
+def shown(value: object) -> object:
+    """Return what an expression of a template shows: a message in the language of the request."""
+    return texts.translate(value) if isinstance(value, Message) else value
+
+
+def _gettext(text: str) -> str:
+    return catalogue(negotiation.language()).gettext(text) if text else text
+
+
+def _ngettext(one: str, other: str, count: int) -> str:
+    return catalogue(negotiation.language()).ngettext(one, other, count)
 
 
 def go_to(endpoint: str, **values: Any) -> Response:
@@ -99,20 +122,23 @@ def refusal(permission: str) -> str:
 
 def moment(value: datetime | str | None) -> str:
     """Return a time to the minute in UTC, or a dash."""
-    parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return NONE if parsed is None else (clock.rfc3339(parsed) or "")[:16].replace("T", " ") + " UTC"
+    return NONE if value is None else formats.moment(_time(value))
 
 
 def day(value: datetime | str | None) -> str:
     """Return the day of a time in UTC, or a dash."""
-    return moment(value).partition(" ")[0]
+    return NONE if value is None else formats.day(_time(value))
+
+
+def _time(value: datetime | str) -> datetime:
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
 def figure(value: float | None) -> str:
-    """Return a number with spaces between thousands and without a fraction of 0, or a dash."""
+    """Return a number with its thousands apart and without a fraction of 0, or a dash."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return NONE if value is None else f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return NONE if value is None else formats.number(value)
 
 
 def signed(value: int) -> str:
@@ -122,7 +148,7 @@ def signed(value: int) -> str:
 
 def kind(value: str) -> str:
     """Return a kind of job as a person would name it; one that has no name here, as words."""
-    return KINDS[value].label if value in KINDS else words(value)
+    return _gettext(KINDS[value].label) if value in KINDS else words(value)
 
 
 def sentence(text: str) -> str:
@@ -132,12 +158,12 @@ def sentence(text: str) -> str:
 
 def source_name(provider: str) -> str:
     """Return the name of a source in a receipt, instead of the id of an address book."""
-    return "address book" if is_id(provider, "adb") else provider
+    return _gettext("address book") if is_id(provider, "adb") else provider
 
 
 def words(value: str | None) -> str:
     """Return a value of an enumeration as words, or a dash."""
-    return NONE if value is None else value.replace("_", " ").replace(".", " ")
+    return NONE if value is None else _gettext(value.replace("_", " ").replace(".", " "))
 
 
 @cache

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from app.domain.messages import Message
+
 
 class Shown(NamedTuple):
     """What a badge says, and its tone: good, fair, bad or none."""
@@ -13,53 +15,53 @@ class Shown(NamedTuple):
 
 
 EMAIL_STATUS = {
-    "valid": Shown("Verified", "good"),
-    "accept_all": Shown("Domain accepts all mail", "fair"),
-    "risky": Shown("Risky", "fair"),
-    "invalid": Shown("Bounces", "bad"),
-    "unknown": Shown("Unverified"),
+    "valid": Shown(Message("Verified"), "good"),
+    "accept_all": Shown(Message("Domain accepts all mail"), "fair"),
+    "risky": Shown(Message("Risky"), "fair"),
+    "invalid": Shown(Message("Bounces"), "bad"),
+    "unknown": Shown(Message("Unverified")),
 }
-IMPORTED = Shown("Imported")
+IMPORTED = Shown(Message("Imported"))
 """A value that a list calls valid, and nobody has verified."""
 VALUE_TYPES = {
-    "work": "Work",
-    "personal": "Personal",
-    "mobile": "Mobile",
-    "direct": "Direct line",
-    "hq": "Head office",
-    "other": "Other",
+    "work": Message("Work"),
+    "personal": Message("Personal"),
+    "mobile": Message("Mobile"),
+    "direct": Message("Direct line"),
+    "hq": Message("Head office"),
+    "other": Message("Other"),
 }
 RESULTS = {
-    "found": Shown("Found", "good"),
-    "partial": Shown("Partly found", "fair"),
-    "not_found": Shown("Not found"),
-    "suppressed": Shown("Opted out", "fair"),
-    "excluded": Shown("Excluded", "fair"),
-    "skipped": Shown("Skipped"),
-    "failed": Shown("Failed", "bad"),
-    "expired": Shown("Expired", "bad"),
-    "canceled": Shown("Canceled"),
-    "queued": Shown("In progress", "fair"),
-    "running": Shown("In progress", "fair"),
+    "found": Shown(Message("Found"), "good"),
+    "partial": Shown(Message("Partly found"), "fair"),
+    "not_found": Shown(Message("Not found")),
+    "suppressed": Shown(Message("Opted out"), "fair"),
+    "excluded": Shown(Message("Excluded"), "fair"),
+    "skipped": Shown(Message("Skipped")),
+    "failed": Shown(Message("Failed"), "bad"),
+    "expired": Shown(Message("Expired"), "bad"),
+    "canceled": Shown(Message("Canceled")),
+    "queued": Shown(Message("In progress"), "fair"),
+    "running": Shown(Message("In progress"), "fair"),
 }
 """Of jobs and of their items, by outcome or else by status."""
 PROVIDER_RESULTS = {
-    "hit": Shown("Found", "good"),
-    "miss": Shown("Not found"),
-    "known_miss": Shown("Not found recently"),
-    "ineligible": Shown("Not applicable"),
-    "suppressed": Shown("Person opted out", "fair"),
-    "no_credits": Shown("Out of credits at the provider", "bad"),
-    "unconfigured": Shown("Not configured"),
-    "rate_limited": Shown("Rate limit reached", "fair"),
-    "cost_ceiling": Shown("Over the cost limit", "fair"),
-    "circuit_open": Shown("Unavailable", "bad"),
-    "timeout": Shown("Timed out", "bad"),
-    "error": Shown("Failed", "bad"),
+    "hit": Shown(Message("Found"), "good"),
+    "miss": Shown(Message("Not found")),
+    "known_miss": Shown(Message("Not found recently")),
+    "ineligible": Shown(Message("Not applicable")),
+    "suppressed": Shown(Message("Person opted out"), "fair"),
+    "no_credits": Shown(Message("Out of credits at the provider"), "bad"),
+    "unconfigured": Shown(Message("Not configured")),
+    "rate_limited": Shown(Message("Rate limit reached"), "fair"),
+    "cost_ceiling": Shown(Message("Over the cost limit"), "fair"),
+    "circuit_open": Shown(Message("Unavailable"), "bad"),
+    "timeout": Shown(Message("Timed out"), "bad"),
+    "error": Shown(Message("Failed"), "bad"),
 }
 
 
-CLIENTS = {"extension": "Chrome extension", "browser page": "Browser"}
+CLIENTS = {"extension": Message("Chrome extension"), "browser page": Message("Browser")}
 
 
 def email_status(status: str, *, is_verified: bool) -> Shown:
@@ -86,7 +88,7 @@ def value_type(name: str) -> str:
 
 def client(name: str | None) -> str:
     """Return the program of a session as people call it."""
-    return CLIENTS.get(name or "", name or "Unknown program")
+    return CLIENTS.get(name or "", name or Message("Unknown program"))
 
 
 def _unknown(value: str) -> Shown:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from app.domain.errors import all_problems
 from app.domain.exclusions import CRM_STAGE, Reason
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
+from app.domain.lists.headers.column_mapping import Entity, map_columns
 from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.lookups.field_requests import TYPES
 from app.features.crm.index.crm_people import RecordKind
@@ -33,10 +35,12 @@ SOURCES = {
     for path in EXTENSION.rglob("*.js")
     if path.parent.name != "vendor"
 }
-TEXTS = {
-    key: text["message"]
-    for key, text in json.loads((EXTENSION / "_locales/en/messages.json").read_text()).items()
+LANGUAGES = {
+    path.parent.name: {key: text["message"] for key, text in json.loads(path.read_text()).items()}
+    for path in sorted((EXTENSION / "_locales").glob("*/messages.json"))
 }
+TEXTS = LANGUAGES["en"]
+TRANSLATED = sorted(LANGUAGES.keys() - {"en"})
 TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/                                        # a comment
     |"(?P<string>(?:\\.|[^"\\\n])*)"|`(?P<template>(?:\\.|[^`\\])*)`
@@ -66,12 +70,15 @@ CODE_LIKE = re.compile(r"[#/:=@${}|]|^[a-z .-]+$")  # selectors, URLs, class nam
 NOT_WORDS = {"use strict", "Content-Type", "Accept", "Person", "ApiError", "GET", "POST"}
 NODE_SCRIPT = """
 import { readFileSync } from "node:fs";
-const [texts, source, problems] = JSON.parse(readFileSync(0, "utf8"));
-globalThis.chrome = { i18n: { getUILanguage: () => "en",
+const [texts, source, language, given] = JSON.parse(readFileSync(0, "utf8"));
+globalThis.chrome = { i18n: { getUILanguage: () => language,
   getMessage: (key, values) => (texts[key] ?? "").replace(/\\$(\\d)/g, (_, n) => values[n - 1] ?? "") } };
-const { errorMessage } = await import("data:text/javascript," + encodeURIComponent(source));
-console.log(JSON.stringify(problems.map((problem) => errorMessage(problem, "https://contacts.example.com"))));
+const { errorMessage, plural } = await import("data:text/javascript," + encodeURIComponent(source));
 """
+ERRORS_SCRIPT = """
+console.log(JSON.stringify(given.map((problem) => errorMessage(problem, "https://contacts.example.com"))));
+"""
+PLURAL_SCRIPT = 'console.log(JSON.stringify(plural("credits", given)));'
 
 
 def test_every_text_that_is_used_exists() -> None:
@@ -134,6 +141,68 @@ def test_the_page_and_the_scripts_contain_no_user_visible_words() -> None:
 
     assert page.found == []
     assert not in_scripts
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_translation_has_no_key_that_english_lacks_and_the_same_placeholders(language: str) -> None:
+    translated = LANGUAGES[language]
+
+    stale = {key for key in translated if key not in TEXTS and not _is_further_plural(key)}
+    other = {
+        key
+        for key, text in translated.items()
+        if _placeholders(text) != _placeholders(TEXTS.get(key) or TEXTS[_other_form(key)])
+    }
+
+    assert not stale
+    assert not other
+    assert translated["language"] == language
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_translation_is_complete_and_within_the_stores_limits(language: str) -> None:
+    translated = LANGUAGES[language]
+    same = {key for key, text in translated.items() if text == TEXTS.get(key) and " " in text}
+
+    assert set(TEXTS) <= set(translated), "Chrome shows the English text of a key that is missing"
+    assert same <= {"crm_zoho", "history_state", "known_in", "seconds"}
+    assert all(text == text.strip() and text for text in translated.values())
+    assert not [text for text in translated.values() if re.search(r"  |\.\.\.|'", text)]
+    assert len(translated["name"]) <= 45
+    assert len(translated["short_name"]) <= 12
+    assert len(translated["description"]) <= 132
+
+
+@pytest.mark.parametrize(
+    ("language", "count", "expected"),
+    [
+        ("en", 0, "0 credits"),
+        ("en", 1, "1 credit"),
+        ("de", 1, "1 Credit"),
+        ("de", 12_345, "12.345 Credits"),
+        ("fr", 0, "0 crédit"),
+        ("fr", 2, "2 crédits"),
+        ("fr", 1_000_000, "1\u202f000\u202f000 de crédits"),
+        ("es", 1, "1 crédito"),
+        ("es", 1_000_000, "1.000.000 de créditos"),
+        ("de-AT", 12_345, "12\u00a0345 Credits"),
+        ("pl", 2, "2 credits"),
+        ("ru", 21, "21 credits"),
+    ],
+)
+def test_a_number_has_the_plural_form_of_the_language_of_the_texts(
+    language: str, count: int, expected: str
+) -> None:
+    assert _run(PLURAL_SCRIPT, language, count) == expected
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_list_that_was_downloaded_in_a_language_can_be_uploaded_again(language: str) -> None:
+    header = [text for key, text in LANGUAGES[language].items() if key.startswith("column_")]
+
+    mapping = map_columns(header, Entity.CONTACTS)
+
+    assert mapping.unknown == ()
 
 
 def test_every_error_of_the_service_has_a_readable_message() -> None:
@@ -257,16 +326,34 @@ def _mask_strings(code: str) -> str:
 
 
 def _error_messages(problems: list[dict[str, object]]) -> list[str]:
+    messages: list[str] = _run(ERRORS_SCRIPT, "en", problems)
+    return messages
+
+
+def _run(script: str, language: str, given: object) -> Any:
+    """Run a script on the module of the texts, with the texts that Chrome would choose for the language."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    arguments = json.dumps([TEXTS, SOURCES["texts.js"], problems])
+    texts = TEXTS | LANGUAGES.get(language.partition("-")[0], {})
     run = subprocess.run(
-        [node, "--input-type=module", "-e", NODE_SCRIPT],
-        input=arguments,
+        [node, "--input-type=module", "-e", NODE_SCRIPT + script],
+        input=json.dumps([texts, SOURCES["texts.js"], language, given]),
         capture_output=True,
         text=True,
         check=True,
     )
-    messages: list[str] = json.loads(run.stdout)
-    return messages
+    return json.loads(run.stdout)
+
+
+def _placeholders(text: str) -> list[str]:
+    return sorted(re.findall(r"\$\d", text))
+
+
+def _other_form(key: str) -> str:
+    return f"{key.rpartition('_')[0]}_other"
+
+
+def _is_further_plural(key: str) -> bool:
+    """Return whether the key is a plural form that English does not have."""
+    return key.rpartition("_")[2] in {"zero", "two", "few", "many"} and _other_form(key) in TEXTS

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.domain.messages import Message
+
 ENCODINGS = [
-    ("", "Detect it"),
+    ("", Message("Detect it")),
     ("utf-8", "Unicode (UTF-8)"),
     ("cp1252", "Western European (Windows-1252)"),
     ("cp1250", "Central European (Windows-1250)"),
@@ -32,8 +34,19 @@ ENCODINGS = [
     ("utf-16", "Unicode (UTF-16)"),
     ("iso2022_jp", "Japanese (ISO 2022)"),
 ]
-SEPARATORS = [("", "Detect it"), (",", "Comma"), (";", "Semicolon"), ("tab", "Tab"), ("|", "Bar")]
-HEADERS = [("", "Detect it"), ("true", "The list has a header"), ("false", "The list has no header")]
+SEPARATORS = [
+    ("", Message("Detect it")),
+    (",", Message("Comma")),
+    (";", Message("Semicolon")),
+    ("tab", Message("Tab")),
+    ("|", Message("Bar")),
+]
+HEADERS = [
+    ("", Message("Detect it")),
+    ("true", Message("The list has a header")),
+    ("false", Message("The list has no header")),
+]
+
 
 _BETWEEN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _AGAIN = "Delete this upload and upload the file again if that is wrong; say how to read it there."

@@ -22,6 +22,7 @@ from app.features.uploads.schemas import FileSchema, MappingSchema, StartSchema
 from app.features.uploads.tables import Upload, UploadStatus
 from app.web import costs
 from app.web.bodies.received_files import received_file
+from app.web.languages.texts import ngettext
 from app.web.pages import forms, purpose_choices
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -175,7 +176,10 @@ def add_to_list(upload_id: str) -> Response:
     except InvalidForm as invalid:
         return _show(upload_id, 422, errors=invalid.messages)
     list_id, added = actions.add_to_list(upload_id, name)
-    flash(f"{added:,} {'person is' if added == 1 else 'people are'} new on the list.", "success")
+    flash(
+        ngettext("{count} person is new on the list.", "{count} people are new on the list.", added),
+        "success",
+    )
     return go_to_path(f"/lists/{list_id}")
 
 

@@ -1,0 +1,32 @@
+"""Sentences that people read and machines do not: English here, in the reader's language at the edge."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+
+class Message(str):
+    """An English sentence that remembers its template and what fills it, so that the edge can translate it.
+
+    The template is what translators see; `plural` is used unless the first value is 1. Values may be
+    messages. It is a `str` of the filled sentence, so logs, the database and callers without a language need
+    no more:
+
+        Message("The name has at most {max} characters.").format(max=120)
+    """
+
+    __slots__ = ("plural", "template", "values")
+    template: str
+    plural: str | None
+    values: dict[str, Any]
+
+    def __new__(cls, template: str, plural: str | None = None, /, **values: Any) -> Self:
+        """Return the sentence with these values."""
+        chosen = template if plural is None or next(iter(values.values()), 1) == 1 else plural
+        message = super().__new__(cls, chosen.format(**values) if values else chosen)
+        message.template, message.plural, message.values = template, plural, values
+        return message
+
+    def format(self, *_args: object, **values: Any) -> Message:
+        """Return the sentence with these values; marshmallow calls it, for some messages twice."""
+        return Message(str(self) if self.values else self.template, self.plural, **values)
