@@ -13,13 +13,14 @@ from tools.state import ROOT
 
 SOURCE = ROOT / "clients" / "n8n"
 WALK = "walk.cjs"
-LEFT_OUT = shutil.ignore_patterns("node_modules", "dist", "schema.ts")
+LEFT_OUT = shutil.ignore_patterns("node_modules", "dist", "schema.ts", "build-tools")
 
 
 def build(document: dict[str, Any], folder: Path) -> Path:
     """Build and lint the node in an empty folder, and return the folder of the package, with its `.tgz`.
 
-    The packages of n8n's tool take 600 MB: those that are installed in the source folder are used, if any.
+    The packages of n8n's tool are locked in `build-tools`, because the package of a node may not replace
+    those that nothing here needs; those that are installed there are used, if any.
 
     Raises:
         InstallError: the packages that it needs could not be downloaded.
@@ -37,11 +38,11 @@ def build(document: dict[str, Any], folder: Path) -> Path:
 
 
 def _install(package: Path) -> None:
-    installed = SOURCE / "node_modules"
-    if installed.is_dir():
-        (package / "node_modules").symlink_to(installed)
-        return
-    try:
-        run("npm", "ci", *QUIET, cwd=package)
-    except ClientError as error:
-        raise InstallError(str(error)) from error
+    tools = SOURCE / "build-tools"
+    if not (tools / "node_modules").is_dir():
+        tools = Path(shutil.copytree(tools, package.parent / "build-tools"))
+        try:
+            run("npm", "ci", *QUIET, cwd=tools)
+        except ClientError as error:
+            raise InstallError(str(error)) from error
+    (package / "node_modules").symlink_to(tools / "node_modules")
