@@ -97,8 +97,8 @@ class RowsQuery(StrictSchema):
 class ListCreditsSchema(ResponseSchema):
     """What a list has cost, what is held for it, and what it costs at most."""
 
-    charged = fields.Integer(required=True, metadata={"example": 812})
-    reserved = fields.Integer(required=True, metadata={"example": 0})
+    charged = fields.Integer(required=True, allow_none=True, metadata={"example": 812})
+    reserved = fields.Integer(required=True, allow_none=True, metadata={"example": 0})
     at_most = fields.Integer(required=True, metadata={"example": 1000})
 
 
@@ -149,7 +149,7 @@ class VerifiedValueSchema(ResponseSchema):
     reasons = fields.List(fields.String(), required=True, metadata={"example": ["role"]})
     country = fields.String(required=True, allow_none=True, metadata={"example": None})
     line_type = fields.String(required=True, allow_none=True, metadata={"example": None})
-    credits = fields.Integer(required=True, metadata={"example": 1})
+    credits = fields.Integer(required=True, allow_none=True, metadata={"example": 1})
     verified_at = fields.String(required=True, allow_none=True, metadata={"example": TIME})
     job_id = fields.String(required=True, metadata={"example": EXAMPLES["job"]})
 
