@@ -89,6 +89,7 @@ function entryRow(app, { job, name, value }) {
 /** @param {ListedJob} job */
 function chargeText(job) {
   if (job.finished_at === null) return "";
+  if (job.charged === null) return ""; // for accounts that may not see costs
   return job.charged > 0 ? formatCredits(job.charged) : t("free");
 }
 

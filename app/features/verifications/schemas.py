@@ -20,6 +20,7 @@ from app.web.schemas.fields import (
     StrictSchema,
 )
 from app.web.schemas.paging import IdCursor, page_size
+from app.web.schemas.queries import QuerySchema
 from app.web.schemas.webhook_urls import webhook_url
 
 MAX_VALUES = 100
@@ -67,7 +68,7 @@ class VerificationSchema(StrictSchema):
         return VerificationBody(values=data["values"], dry_run=data["dry_run"], **rest)
 
 
-class VerifiedListQuery(StrictSchema):
+class VerifiedListQuery(QuerySchema):
     """How a list is verified."""
 
     country = _country()
@@ -75,14 +76,14 @@ class VerifiedListQuery(StrictSchema):
     dry_run = fields.Boolean(load_default=False)
 
 
-class VerificationsQuery(StrictSchema):
+class VerificationsQuery(QuerySchema):
     """The page of verified lists."""
 
     limit = page_size(50, 100)
     cursor = IdCursor("vrf")
 
 
-class RowsQuery(StrictSchema):
+class RowsQuery(QuerySchema):
     """The format of a result, and the page of one in JSON."""
 
     format = fields.String(load_default="csv", validate=validate.OneOf(("csv", "json")))
