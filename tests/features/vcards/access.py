@@ -9,8 +9,9 @@ from access_support import MEMBER, Maker, requires
 from app.domain.callers import Scope
 
 ACCESS_RULES = {
-    # The other workspace has saved a note of the contact by then; test_vcards is about one that has not.
-    "GET /api/contacts/<contact_id>/vcard": requires(Scope.REVEAL, 200, code_if_missing="contact_not_found"),
+    "GET /api/contacts/<contact_id>/vcard": requires(
+        Scope.REVEAL, 200, owned_by="the workspace's", code_if_missing="contact_not_found"
+    ),
 }
 WITHOUT_A_BODY: set[str] = set()
 BY_ID = ("GET /api/contacts/<contact_id>/vcard",)
