@@ -1,4 +1,4 @@
-"""What an account may not do has the reason and no button in the extension; what it may not see is not shown."""
+"""What an account may not do has the reason and no button in the extension; nor are costs shown to it."""
 
 from __future__ import annotations
 
