@@ -67,8 +67,8 @@ export function errorMessage(problem, server, { isRetrying = false } = {}) {
   if (LIMITED.includes(code)) return t(isRetrying ? "error_limited" : "error_limited_retry", problem.retry_after ?? 1);
   if (code === "unavailable" && !isRetrying) return t("error_unavailable_retry");
   if (SIGNED_OUT.includes(code)) return t("error_signed_out");
-  if (code === "insufficient_credits")
-    return t("no_credits", formatCredits(problem.required ?? 1), formatCredits(problem.balance ?? 0));
+  if (code === "insufficient_credits" && problem.balance !== undefined && problem.balance !== null)
+    return t("no_credits", formatCredits(problem.required ?? 1), formatCredits(problem.balance));
   if (code === "provider_failed") return t("failed");
   if (code === "job_expired") return t("expired");
   return t(`error_${code}`, hostOf(server)) || t("error_other", problem.detail ?? problem.title ?? code);

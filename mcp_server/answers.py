@@ -14,9 +14,11 @@ FINAL = frozenset({"succeeded", "failed", "canceled", "expired"})
 class Cost(BaseModel):
     """Credits."""
 
-    charged: int = Field(description="Credits that this call cost.")
-    balance: int = Field(description="Credits that the workspace has left.")
-    reserved: int = Field(default=0, description="Credits that are held until the job has finished.")
+    charged: int | None = Field(description="Credits that this call cost; null if the key may not see costs.")
+    balance: int | None = Field(
+        description="Credits that the workspace has left; null if the key may not see costs."
+    )
+    reserved: int | None = Field(default=0, description="Credits that are held until the job has finished.")
 
 
 class Answer(BaseModel):
@@ -33,10 +35,10 @@ class Answer(BaseModel):
     answer: dict[str, Any] = Field(description="The response of the API.")
 
 
-def of_free_call(response: ApiResponse, balance: int) -> Answer:
+def of_free_call(response: ApiResponse, balance: int | None) -> Answer:
     """Return the answer of an endpoint that charges nothing."""
     cost = Cost(charged=0, balance=balance)
-    return Answer(summary=f"Free. {_left(balance)}", cost=cost, answer=response.body)
+    return Answer(summary=f"Free. {_left(balance)}".strip(), cost=cost, answer=response.body)
 
 
 def of_job(response: ApiResponse) -> Answer:
@@ -46,8 +48,9 @@ def of_job(response: ApiResponse) -> Answer:
     charged = 0 if response.is_replay else credits["charged"]
     cost = Cost(charged=charged, balance=credits["balance"], reserved=credits["reserved"])
     if not finished:
+        held = "" if cost.reserved is None else f", and holds {_credits(cost.reserved)}"
         summary = (
-            f"The job {job['id']} is still running, and holds {_credits(cost.reserved)}. Call the tool jobs"
+            f"The job {job['id']} is still running{held}. Call the tool jobs"
             " with this id to get the result; that costs nothing more."
         )
     else:
@@ -56,12 +59,12 @@ def of_job(response: ApiResponse) -> Answer:
     return Answer(summary=summary, cost=cost, finished=finished, repeated=response.is_replay, answer=body)
 
 
-def of_estimate(response: ApiResponse, balance: int) -> Answer:
+def of_estimate(response: ApiResponse, balance: int | None) -> Answer:
     """Return the answer of an enrichment that was only estimated."""
     estimate = response.body["estimate"]
     low, high = estimate["credits_min"], estimate["credits_max"]
     cost = f"It would cost {low} to {high} credits. Nothing was done or charged."
-    summary = f"{estimate['summary']}. {cost} {_left(balance)}"
+    summary = f"{estimate['summary']}. {cost} {_left(balance)}".strip()
     return Answer(summary=summary, cost=Cost(charged=0, balance=balance), answer=response.body)
 
 
@@ -88,17 +91,20 @@ def _errors(body: dict[str, Any]) -> str:
     return f"Items with an error: {len(errors)}. {errors[0]['detail']}"
 
 
-def _price(charged: int, body: dict[str, Any], response: ApiResponse) -> str:
+def _price(charged: int | None, body: dict[str, Any], response: ApiResponse) -> str:
     if response.is_replay:
-        earlier = _credits(body["credits"]["charged"])
-        return f"This repeats an earlier call, which cost {earlier}; this one was free."
+        earlier = body["credits"]["charged"]
+        cost = "" if earlier is None else f", which cost {_credits(earlier)}"
+        return f"This repeats an earlier call{cost}; this one was free."
     if body["credits"]["already_owned"]:
         return "The workspace already owns it, so it was free."
+    if charged is None:
+        return ""
     return f"It cost {_credits(charged)}." if charged else "It was free."
 
 
-def _left(balance: int) -> str:
-    return f"{_credits(balance)} left."
+def _left(balance: int | None) -> str:
+    return "" if balance is None else f"{_credits(balance)} left."
 
 
 def _credits(count: int) -> str:

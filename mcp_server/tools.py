@@ -309,8 +309,8 @@ def _set(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if value is not None}
 
 
-async def _balance(api: Api) -> int:
-    balance: int = (await api.get(SESSION)).body["credits"]["balance"]
+async def _balance(api: Api) -> int | None:
+    balance: int | None = (await api.get(SESSION)).body["credits"]["balance"]
     return balance
 
 

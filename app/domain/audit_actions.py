@@ -63,6 +63,7 @@ class Action(StrEnum):
     REVEAL_PHONE = "reveal.phone"
     EXPORT_CONTACTS = "export.contacts"
     EXPORT_UPLOAD = "export.upload"
+    EXPORT_VERIFICATION = "export.verification"
     EXPORT_AUDIT_LOG = "export.audit_log"
     PERSON_ERASE = "person.erase"
     PERSON_RECTIFY = "person.rectify"

@@ -12,10 +12,10 @@
  * @typedef {{contact_id?: string, linkedin_url?: string, member_url?: string, email?: string, phone?: string, full_name?: string,
  *   first_name?: string, last_name?: string, company_domain?: string, company_name?: string}} Subject
  */
-/** @typedef {{balance: number, reserved: number}} Credits */
+/** Null for whoever may not see costs. @typedef {{balance: number|null, reserved: number|null}} Credits */
 /**
  * @typedef {{account: {id: string, email: string, name: string, role: string, api_access: boolean},
- *   workspace: {id: string, name: string, dial_link?: string}, auth: {kind: string, scopes: string[], expires_at: string|null},
+ *   workspace: {id: string, name: string, dial_link?: string}, auth: {kind: string, scopes: string[], permissions?: string[], expires_at: string|null},
  *   credits: Credits, prices: Record<string, number>, purposes?: {required: boolean, allowed: string[]},
  *   hash_lookup: {algorithm: string, prefix_length: number, filter_key?: string|null, filter_oprf_key?: string|null},
  *   page_rules_key?: string|null, people_search?: boolean,

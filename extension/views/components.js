@@ -113,6 +113,14 @@ export function valueLink(value, ...text) {
   return [h("a", { href, target, rel: "noopener noreferrer", class: "value-link" }, ...(text.length > 0 ? text : [value])), copyButton(value)];
 }
 
+/** Return a value of the API as a link, and a button that copies it; a number that must not be called has no link.
+ *  @param {any} value */
+export function shownValue({ email, e164, national, extension, do_not_call: mustNotBeCalled }) {
+  const text = [email ?? national, extension && ` x${extension}`];
+  if (!mustNotBeCalled) return valueLink(email ?? e164, ...text);
+  return [h("span", { class: "value-link" }, ...text), copyButton(e164)];
+}
+
 /** Return the link to an address, whose local part may contain what separates the fields of a link (RFC 6068). @param {string} email */
 const mailto = (email) => `mailto:${encodeURI(email).replace(/[?#&]/g, encodeURIComponent)}`;
 
@@ -143,6 +151,9 @@ export function loading() {
   return h("p", { class: "loading", role: "status" }, spinner, `${t("loading")}…`);
 }
 
+/** Return why an action is not offered. @param {import("../permissions.js").Permission} permission */
+export const refused = (permission) => h("p", { class: "hint refused" }, t(`refused_${permission}`));
+
 /** Announce a text to screen readers. @param {string} text */
 export function announce(text) {
   const region = /** @type {HTMLElement} */ (document.getElementById("announcements"));
@@ -156,9 +167,9 @@ export function spendButton(app, spend, price) {
   const update = (/** @type {import("../storage.js").StoredSession|null} */ session) => {
     if (session === null) return;
     const { balance } = session.credits;
-    spend.hidden = balance < price;
+    spend.hidden = balance !== null && balance < price;
     notice.hidden = !spend.hidden;
-    notice.textContent = t("no_credits", formatCredits(price), formatCredits(balance));
+    if (balance !== null) notice.textContent = t("no_credits", formatCredits(price), formatCredits(balance));
   };
   update(app.session);
   loadSession().then(update); // the balance may have changed since the view was opened

@@ -1,8 +1,9 @@
 // The card that pushes a person to the workspace's CRM.
 
 import { ApiError } from "../client/api.js";
+import { may } from "../permissions.js";
 import { errorMessage, t } from "../texts.js";
-import { announce, button, errorAlert, h } from "./components.js";
+import { announce, button, errorAlert, h, refused } from "./components.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../client/api.js").CrmConnection} CrmConnection */
@@ -26,8 +27,9 @@ export async function showCrmCard(app, place, contactId) {
       "section",
       { class: "card", "aria-label": t("crm_title") },
       h("h2", {}, icon("push"), t("crm_title")),
-      ...usable.map((connection) => pushButton(app, connection, contactId)),
-      h("p", { class: "hint" }, t("crm_hint")),
+      ...(may(app.session, "push")
+        ? [...usable.map((connection) => pushButton(app, connection, contactId)), h("p", { class: "hint" }, t("crm_hint"))]
+        : [refused("push")]),
     ),
   );
 }

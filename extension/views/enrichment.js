@@ -2,6 +2,7 @@
 
 import { ApiError } from "../client/api.js";
 import { findRequest, deleteRequest, isFinished, onRequestChange, requestNames } from "../request_store.js";
+import { may } from "../permissions.js";
 import { run, startRequest } from "../requests.js";
 import { formatCredits, t } from "../texts.js";
 import { announce, button, h, problemAlert, spendButton } from "./components.js";
@@ -15,7 +16,8 @@ const FIELDS = ["profile", "company", "email", "phone"];
 /** @param {import("../types.js").App} app @param {import("../types.js").Person} person @returns {Promise<HTMLElement>} */
 export async function enrichmentCard(app, person) {
   const names = requestNames("enrichment_request", person.requested, null);
-  const body = { entity: /** @type {"person"} */ ("person"), items: [{ subject: person.subject }], fields: FIELDS };
+  const fields = FIELDS.filter((field) => field !== "phone" || may(app.session, "reveal_phones"));
+  const body = { entity: /** @type {"person"} */ ("person"), items: [{ subject: person.subject }], fields };
   const content = h("div", { class: "stack" });
   const purpose = purposeChoice(app, "enrichment");
   onRequestChange(names, show, app.signal);

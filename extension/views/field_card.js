@@ -1,9 +1,10 @@
 // A person's e-mail addresses or phone numbers: masked with their price, being revealed, or revealed with a receipt.
 
 import { findRequest, deleteRequest, isFinished, onRequestChange, requestNames } from "../request_store.js";
+import { may } from "../permissions.js";
 import { run, startRequest } from "../requests.js";
 import { errorMessage, formatCredits, t } from "../texts.js";
-import { announce, button, h, problemAlert, spendButton } from "./components.js";
+import { announce, button, h, problemAlert, refused, spendButton } from "./components.js";
 import { icon } from "./icons.js";
 import { showProgress } from "./progress.js";
 import { purposeChoice } from "./purpose.js";
@@ -50,6 +51,7 @@ export function fieldCard(app, field, person, lookup) {
     const key = masked.length > 0 ? `reveal_${field}` : `find_${field}`;
     const spend = button(t(key, formatCredits(price)), reveal, { class: "spend" });
     const values = masked.map(maskedValue);
+    if (field === "phone" && !may(app.session, "reveal_phones")) return [...values, refused("reveal_phones")];
     const none = [h("p", { class: "hint" }, t("none_known"))];
     return [...(values.length > 0 ? values : none), purpose.element, ...spendButton(app, spend, price)];
   }

@@ -18,7 +18,7 @@ const KINDS = ["reveal.email", "reveal.phone", "enrichment_request"];
 const KIND_ICONS = { reveal_email: "email", reveal_phone: "phone", enrichment_request: "enrichment" };
 const MAX_JOBS = 50;
 
-/** @type {import("../types.js").View} */
+/** @param {import("../types.js").App} app */
 export async function historyView(app) {
   const { jobs } = await app.client.jobs({ kinds: KINDS, limit: MAX_JOBS });
   const listed = jobs.filter((job) => KINDS.includes(job.kind)); // an older server lists all kinds
@@ -89,6 +89,7 @@ function entryRow(app, { job, name, value }) {
 /** @param {ListedJob} job */
 function chargeText(job) {
   if (job.finished_at === null) return "";
+  if (job.charged === null) return ""; // for accounts that may not see costs
   return job.charged > 0 ? formatCredits(job.charged) : t("free");
 }
 

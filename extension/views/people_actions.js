@@ -4,10 +4,11 @@ import { csvOf } from "../people/csv.js";
 import { keyOf } from "../people/identifiers.js";
 import { isPushable, priceOf, valuesOf } from "../people/listed_people.js";
 import { applyRequest, followRequests, forgetRequest, peopleOf } from "../people/requests.js";
+import { may } from "../permissions.js";
 import { deleteRequest, isFinished, markSeen } from "../request_store.js";
 import { run } from "../requests.js";
 import { formatCredits, plural, t } from "../texts.js";
-import { announce, button, h, iconButton, problemAlert } from "./components.js";
+import { announce, button, h, iconButton, problemAlert, refused } from "./components.js";
 import { usableConnections } from "./crm.js";
 import { enrichmentForm } from "./people_enrichment.js";
 import { listForm } from "./people_list_form.js";
@@ -30,7 +31,7 @@ export function peopleActions(app, list, lookUp) {
     "span",
     { class: "exports" },
     iconButton("copy", t("copy_emails"), copyEmails),
-    iconButton("download", t("download_csv"), download),
+    may(app.session, "export") && iconButton("download", t("download_csv"), download),
   );
   const parts = [enrichment, listing];
   /** @type {ReturnType<typeof disclosure>|null} */
@@ -48,12 +49,17 @@ export function peopleActions(app, list, lookUp) {
     pushed,
     panels,
     h("div", { class: "summary-line" }, summary, exports),
+    !may(app.session, "export") && refused("export"),
     bar,
   );
 
   async function offerPush() {
     const connections = await usableConnections(app);
     if (connections.length === 0 || app.signal.aborted) return;
+    if (!may(app.session, "push")) {
+      panels.append(refused("push"));
+      return;
+    }
     pushing = disclosure("crm_push_picked", "people-pushing", pushForm(app, list, connections, onStarted));
     parts.push(pushing);
     panels.append(pushing.panel);
@@ -181,7 +187,11 @@ function resultOf(app, { response, problem }, done, push) {
     return [problemAlert(problem ?? { code: "provider_failed", status: 0 }, app.session.origin, null), close];
   const { items = [] } = response.result ?? {};
   const found = items.filter((/** @type {any} */ { emails, phones }) => emails.length + phones.length > 0).length;
-  const text = t("people_found", found, items.length, formatCredits(response.credits.charged));
+  const { charged } = response.credits;
+  const text =
+    charged === null
+      ? t("people_found_of", found, items.length)
+      : t("people_found", found, items.length, formatCredits(charged));
   announce(text);
   const href = `${app.session.origin}/history/${encodeURIComponent(response.job.id)}`;
   const receipt = h("a", { href, target: "_blank", rel: "noreferrer" }, t("receipt"));

@@ -3,10 +3,11 @@
 import { ApiError } from "../client/api.js";
 import { sha256 } from "../client/normal_forms.js";
 import { skippableSources } from "../people/listed_people.js";
+import { may } from "../permissions.js";
 import { run, startRequest } from "../requests.js";
 import { loadSession, onSessionChange } from "../storage.js";
 import { formatCredits, plural, t } from "../texts.js";
-import { button, h, problemAlert } from "./components.js";
+import { button, h, problemAlert, refused } from "./components.js";
 import { purposeChoice } from "./purpose.js";
 
 /** @typedef {import("../types.js").App} App */
@@ -43,7 +44,11 @@ export function enrichmentForm(app, list, onStarted) {
   let isCapEdited = false;
   /** @type {Estimate|null} */
   let estimate = null;
-  boxes.forEach((box) => (box.checked = list.choice.fields.includes(box.value)));
+  const mayReveal = (/** @type {string} */ field) => field !== "phone" || may(app.session, "reveal_phones");
+  boxes.forEach((box) => {
+    box.checked = list.choice.fields.includes(box.value) && mayReveal(box.value);
+    box.disabled = !mayReveal(box.value);
+  });
   skip.value = list.choice.skip;
   const fields = h(
     "div",
@@ -54,6 +59,7 @@ export function enrichmentForm(app, list, onStarted) {
     "div",
     { class: "stack" },
     fields,
+    !mayReveal("phone") && refused("reveal_phones"),
     skipField,
     capField,
     purpose.element,

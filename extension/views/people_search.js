@@ -38,7 +38,7 @@ export async function searchOffer(app, company) {
   });
   const submit = h("button", { type: "submit", class: "primary" });
   const purpose = purposeChoice(app, "search");
-  let { balance } = app.session.credits;
+  let balance = app.session.credits.balance ?? Infinity; // null for accounts that may not see costs
   cap.value = String(Math.min(USUAL_PEOPLE * price, balance));
   loadSession().then((session) => session && showBalance(session)); // it may have changed since the view was opened
   onSessionChange(showBalance, app.signal);
@@ -63,7 +63,7 @@ export async function searchOffer(app, company) {
 
   /** @param {import("../storage.js").StoredSession} session */
   function showBalance(session) {
-    balance = session.credits.balance;
+    balance = session.credits.balance ?? Infinity;
     showPrice();
   }
 
@@ -165,7 +165,9 @@ function resultOf(app, request, more) {
   const failure = response?.job.error ?? (response ? null : (problem ?? { code: "provider_failed", status: 0 }));
   if (failure) return [problemAlert(failure, app.session.origin, again)];
   const { people, stored, next_page: next } = response?.result ?? { people: [], stored: [] };
-  const text = t("search_found", people.length, stored.length, formatCredits(response?.credits.charged ?? 0));
+  const charged = response?.credits.charged ?? null; // null for accounts that may not see costs
+  const counts = [people.length, stored.length];
+  const text = charged === null ? t("search_found_of", ...counts) : t("search_found", ...counts, formatCredits(charged));
   announce(text);
   const href = `${app.session.origin}/people-searches/${encodeURIComponent(response?.job.id ?? "")}`;
   const receipt = h("a", { href, target: "_blank", rel: "noreferrer" }, t("receipt"));

@@ -2,7 +2,7 @@
 
 import { isPickable, priceOf, stateOf, valuesOf } from "../people/listed_people.js";
 import { capitalize, errorMessage, formatCredits, slugOf, t, valueText } from "../texts.js";
-import { h, iconButton, statusIcon, valueLink } from "./components.js";
+import { h, iconButton, shownValue, statusIcon } from "./components.js";
 import { crmName } from "./crm.js";
 import { icon } from "./icons.js";
 import { systemsOf } from "./own_records.js";
@@ -62,12 +62,13 @@ function positionOf({ person, lookup }) {
 
 /** @param {any} value */
 function linkOf(value) {
-  return h("div", { class: "value" }, valueLink(value.email ?? value.e164, value.email ?? value.national));
+  return h("div", { class: "value" }, shownValue(value));
 }
 
 /** Return the price, or what a finished request has charged. @param {App} app @param {PeopleList} list @param {ListedPerson} listed */
 function priceText(app, list, listed) {
   const { item, lookup } = listed;
+  if (item?.credits_charged === null) return "";
   if (item) return item.credits_charged > 0 ? t("charged", formatCredits(item.credits_charged)) : t("free");
   if (lookup === null || !isPickable(listed)) return "";
   const credits = priceOf(listed, list.choice, app.session.prices);

@@ -1,7 +1,7 @@
 // Finished requests: revealed values, the reason why there is none, and the receipt.
 
 import { formatCredits, formatDate, formatSeconds, providerName, t, valueText } from "../texts.js";
-import { announce, errorAlert, h, problemAlert, retryButton, valueLink } from "./components.js";
+import { announce, errorAlert, h, problemAlert, retryButton, shownValue } from "./components.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../client/api.js").JobResponse} JobResponse */
@@ -14,7 +14,7 @@ export function revealedValue(value) {
   return h(
     "div",
     { class: "value" },
-    valueLink(value.email ?? value.e164, value.email ?? value.national, value.extension && ` x${value.extension}`),
+    shownValue(value),
     h(
       "p",
       { class: "facts" },
@@ -74,7 +74,8 @@ export function excludedNotice({ reason, note }) {
 
 /** Return the receipt: the charge, the providers searched and the sources. @param {JobResponse} response @param {Source[]} sources @returns {HTMLElement} */
 export function receipt({ credits, trace, job }, sources) {
-  const charge = credits.already_owned ? t("receipt_owned") : t("receipt_charged", formatCredits(credits.charged));
+  const spent = credits.charged === null ? "" : t("receipt_charged", formatCredits(credits.charged));
+  const charge = credits.already_owned ? t("receipt_owned") : spent;
   return h(
     "details",
     { class: "receipt" },

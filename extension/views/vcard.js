@@ -1,12 +1,17 @@
 // The button that saves a revealed person as a vCard.
 
 import { ApiError } from "../client/api.js";
+import { may } from "../permissions.js";
 import { errorMessage, t } from "../texts.js";
-import { announce, button, h } from "./components.js";
+import { announce, button, h, refused } from "./components.js";
 
 /** Add the button to the card of a contact, once. @param {import("../types.js").App} app @param {HTMLElement} card @param {import("../client/api.js").Contact} contact */
 export function addVcard(app, card, contact) {
   if (card.querySelector(".vcard")) return;
+  if (!may(app.session, "export")) {
+    card.append(h("div", { class: "vcard" }, refused("export")));
+    return;
+  }
   const failure = h("p", { class: "hint" });
   card.append(button(t("vcard"), download, { class: "vcard" }), failure);
 

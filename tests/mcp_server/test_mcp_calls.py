@@ -21,6 +21,8 @@ from werkzeug import Request, Response
 from werkzeug.serving import make_server
 
 from app.domain.callers import Scope
+from app.domain.errors import PermissionDenied
+from app.domain.permissions import Permission
 from mcp_server import api, inputs
 from mcp_server.server import build
 from mcp_server.settings import Settings, SettingsError
@@ -385,3 +387,29 @@ def test_an_agent_confirms_no_guess_above_the_limit_of_its_workspace(app: APIFla
     assert answer is not None
     outcomes = [result["outcome"] for result in answer["answer"]["results"]]
     assert outcomes == ["matched"] * 5 + ["none"] * 15
+
+
+def test_a_refusal_for_want_of_a_permission_reaches_the_agent_as_a_sentence(httpserver: HTTPServer) -> None:
+    refusal = PermissionDenied.of(Permission.REVEAL_PHONES, of_key=True)
+    body = json.dumps(refusal.as_dict())
+    httpserver.expect_request("/api/ext/reveal/phone").respond_with_response(
+        Response(body, refusal.status, content_type="application/problem+json")
+    )
+
+    result = call(httpserver, "reveal_phone", PERSON)
+
+    assert result.is_error
+    assert f"403 permission_denied: {refusal.detail}" in result.content[0].text  # type: ignore[union-attr]
+    assert "This API key may not reveal phone numbers." in refusal.detail
+
+
+def test_a_key_that_may_not_see_costs_gets_its_answer_without_them(httpserver: HTTPServer) -> None:
+    body = job_response("succeeded", http=200).get_json()
+    body["credits"] |= {"charged": None, "reserved": None, "balance": None}
+    httpserver.expect_request(REVEAL).respond_with_json(body)
+
+    result = call(httpserver, "reveal_email", PERSON).structured_content
+
+    assert result is not None
+    assert result["cost"] == {"charged": None, "balance": None, "reserved": None}
+    assert result["summary"] == "Found."

@@ -8,7 +8,9 @@ from typing import Any
 
 import feature_tests
 import pytest
+from access_support import Maker
 from apiflask import APIFlask
+from contact_page_support import reveal
 from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
@@ -28,6 +30,9 @@ _PUSH = {"contact_ids": [f"con_{'0' * 24}"], "connection_id": f"crm_{'0' * 24}"}
 REQUIRED: dict[str, tuple[tuple[Permission, ...], dict[str, Any]]] = {
     "POST /api/ext/reveal/phone": ((PHONES,), {"json": {"subject": SUBJECT}}),
     "POST /api/ext/enrichment-request": ((PHONES,), {"json": _ENRICHMENT}),
+    "POST /api/verifications/lists": ((UPLOAD,), {**_LIST, "query_string": "dry_run=true"}),
+    "GET /api/verifications/<verification_id>/result": ((EXPORT,), {"query_string": "format=json"}),
+    "GET /api/contacts/<contact_id>/vcard": ((EXPORT,), {}),
     "GET /api/contacts": ((EXPORT,), {"query_string": "format=csv"}),
     "GET /api/jobs": ((EXPORT, COSTS), {"query_string": "format=csv"}),
     "GET /api/usage": ((COSTS, EXPORT), {"query_string": "format=csv"}),
@@ -39,19 +44,26 @@ REQUIRED: dict[str, tuple[tuple[Permission, ...], dict[str, Any]]] = {
     "POST /api/crm/pushes": ((PUSH,), {"json": _PUSH}),
     "POST /reveal": ((PHONES,), {"data": {"field": "phone", **SUBJECT}}),
     "GET /contacts/download": ((EXPORT,), {}),
+    "GET /contacts/<contact_id>/vcard": ((EXPORT,), {}),
+    "GET /history.csv": ((EXPORT, COSTS), {}),
+    "GET /history.xlsx": ((EXPORT, COSTS), {}),
     "GET /usage": ((COSTS,), {}),
     "GET /usage/<by>.csv": ((COSTS, EXPORT), {}),
+    "GET /usage/<by>.xlsx": ((COSTS, EXPORT), {}),
     "POST /uploads": ((UPLOAD,), _LIST),
     "POST /uploads/<upload_id>/mapping": ((PHONES,), {"data": _MAPPING}),
     "POST /uploads/<upload_id>/start": ((UPLOAD,), {}),
     "GET /uploads/<upload_id>/result": ((EXPORT,), {}),
     "POST /crm/pushes": ((PUSH,), {}),
+    "POST /verifications/lists": ((UPLOAD,), _LIST),
+    "GET /verifications/<verification_id>/download": ((EXPORT,), {}),
 }
 """The routes that require permissions, in the order of their checks, and a request that needs them."""
+_MAKERS: dict[str, Maker] = {"by": lambda *_: "day", "contact_id": lambda user, _: reveal(user).id}
 UNRESTRICTED = frozenset(Path(__file__).with_name("unrestricted_routes.txt").read_text().split("\n")) - {""}
 """The other routes: they do none of it, or for admins only, or by a function that a route above has, too."""
-REFUSED_WITHOUT = frozenset({"UsageFiguresSchema", "UsageRowSchema"})
-"""Schemas with costs whose endpoints refuse whoever may not see them."""
+REFUSED_WITHOUT = frozenset({"UsageFiguresSchema", "UsageRowSchema", "ForecastSchema"})
+"""Schemas with costs whose endpoints refuse whoever may not see them; the forecast is for admins, who may."""
 
 
 @pytest.fixture
@@ -68,7 +80,7 @@ def allow(user: SignedInUser, *allowed: Permission) -> None:
 def call(user: SignedInUser, route: str, request: dict[str, Any], token: str | None = None) -> TestResponse:
     method, _, path = route.partition(" ")
     makers = {name: make for part in feature_tests.parts("access") for name, make in part.MAKERS.items()}
-    for name, make in ({"by": lambda *_: "day"} | makers).items():
+    for name, make in (_MAKERS | makers).items():
         path = path.replace(f"<{name}>", make(user, "")) if f"<{name}>" in path else path
     client = user.client.application.test_client()
     headers = {"Sec-Fetch-Site": "same-origin", "Prefer": "respond-async"}

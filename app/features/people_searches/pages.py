@@ -14,6 +14,7 @@ from app.engine.jobs import jobs
 from app.features.people_searches import searches
 from app.features.people_searches.schemas import PeopleSearchSchema, SearchBody
 from app.features.people_searches.search_requests import DEFAULT_LIMIT, MAX_LIMIT, PeopleSearch
+from app.web import costs
 from app.web.jobs.job_responses import job_body
 from app.web.pages import forms, paging, purpose_choices
 from app.web.pages.access import signed_in
@@ -64,7 +65,7 @@ def one(job_id: str) -> Response:
     """Show the people of a search: those whom the providers found, and the stored ones."""
     app = services()
     snapshot = app.job_reader.read(caller().workspace_id, job_id, kinds=[Kind.PEOPLE_SEARCH])
-    body = job_body(snapshot, repeated=False)
+    body = costs.shown(job_body(snapshot, repeated=False))
     search = PeopleSearch.parse(snapshot.job.request)
     return page(
         "people_search.html",

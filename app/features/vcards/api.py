@@ -14,7 +14,7 @@ from app.features.vcards import downloads
 from app.features.vcards.cards import VERSIONS
 from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import StrictSchema
+from app.web.schemas.queries import QuerySchema
 from app.web.sign_in.auth import bearer
 
 blueprint = APIBlueprint("vcards", __name__, tag="Contacts")
@@ -27,7 +27,7 @@ CARD: dict[int | str, Any] = {
 }
 
 
-class CardQuery(StrictSchema):
+class CardQuery(QuerySchema):
     """The version of the format."""
 
     version = fields.String(

@@ -45,7 +45,7 @@ class ListRow:
     reasons: tuple[str, ...]
     country: str | None
     line_type: str | None
-    credits: int
+    credits: int | None
     verified_at: str | None
     job_id: str
 

@@ -17,6 +17,7 @@ from app.domain.errors import (
 from app.domain.kinds import Kind
 from app.features.verifications import lists, requests
 from app.features.verifications.schemas import VerificationSchema, VerifiedListQuery
+from app.web import costs
 from app.web.bodies.received_files import PART
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
@@ -97,7 +98,11 @@ def one(verification_id: str) -> Response:
         described = lists.describe(session, row)
         read = lists.rows(session, row) if described["status"] == lists.FINISHED else []
     return page(
-        "verification.html", verified=described, statuses=lists.counts(read), rows=read[:SHOWN], shown=SHOWN
+        "verification.html",
+        verified=costs.shown(described),
+        statuses=lists.counts(read),
+        rows=requests.shown_rows(read[:SHOWN]),
+        shown=SHOWN,
     )
 
 
@@ -118,7 +123,7 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
     return page(
         "verifications.html",
         status,
-        lists=described,
+        lists=costs.shown(described),
         older=older,
         errors=errors or {},
         typed={name: forms.text(name) if errors else "" for name in _FIELDS},

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import BytesIO
 from typing import Any
 
 from flask import Response
 
+from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.domain.kinds import Kind
+from app.domain.permissions import Permission
 from app.engine.jobs.submission import JobRequest
 from app.features.verifications import lists, values
 from app.features.verifications.lists import ListRow
@@ -19,11 +21,12 @@ from app.features.verifications.values import Values
 from app.infra.clock import rfc3339
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
-from app.web import admission
+from app.web import admission, costs, permissions
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import csv_download
 from app.web.bodies.idempotency_header import begin, finish
 from app.web.bodies.received_files import PART, received_file
+from app.web.export_records import record_export
 from app.web.jobs.job_requests import submit_and_wait
 from app.web.services import services
 from app.web.sign_in.auth import caller
@@ -96,9 +99,11 @@ def read_file(country: str | None) -> tuple[Values, dict[str, Any]]:
     """Return the values in the file of this request, and what its replays have in common.
 
     Raises:
+        PermissionDenied: the caller may not start lists.
         ValidationFailed: the file cannot be read as a list, or nothing in it can be verified.
 
     """
+    permissions.require(Permission.START_UPLOADS)
     with received_file(MAX_FILE_MB) as file:
         same = {"sha256": sha256(file.content).hexdigest(), "country": country}
         try:
@@ -148,11 +153,29 @@ def with_unreadable(described: dict[str, Any], found: Values) -> dict[str, Any]:
     return described | {"left_out": left_out}
 
 
-def download(list_id: str) -> Response:
-    """Return the verdicts of a list as a CSV file, in the order of the list."""
+def result(list_id: str) -> list[ListRow]:
+    """Return the verdicts of a list, in its order, to be taken out of the service.
+
+    Raises:
+        NotFound: the workspace has no such list.
+        PermissionDenied: the caller may not download results.
+
+    """
     with services().database.reading() as session:
         row = lists.get(session, caller().workspace_id, list_id)
-        read = lists.rows(session, row)
+        permissions.require(Permission.EXPORT)
+        return shown_rows(lists.rows(session, row))
+
+
+def shown_rows(rows: list[ListRow]) -> list[ListRow]:
+    """Return the verdicts as the caller may see them: without what they cost, if costs are hidden."""
+    return [replace(row, credits=None) for row in rows] if costs.are_hidden() else rows
+
+
+def download(list_id: str) -> Response:
+    """Return the verdicts of a list as a CSV file; `result` has the errors."""
+    read = result(list_id)
+    record_export(Action.EXPORT_VERIFICATION, list_id)
     return csv_download("verification", COLUMNS, _csv_rows(read), for_spreadsheet=True)
 
 
@@ -160,6 +183,6 @@ def _csv_rows(read: list[ListRow]) -> Iterator[dict[str, str]]:
     for row in read:
         cells = (
             *(row.value, row.status, ", ".join(row.reasons), row.country or "", row.line_type or ""),
-            *(str(row.credits), row.verified_at or "", row.job_id),
+            *("" if row.credits is None else str(row.credits), row.verified_at or "", row.job_id),
         )
         yield dict(zip(COLUMNS, cells, strict=True))

@@ -20,6 +20,7 @@ from app.web.schemas.fields import (
     StrictSchema,
 )
 from app.web.schemas.paging import IdCursor, page_size
+from app.web.schemas.queries import QuerySchema
 from app.web.schemas.webhook_urls import webhook_url
 
 MAX_VALUES = 100
@@ -67,7 +68,7 @@ class VerificationSchema(StrictSchema):
         return VerificationBody(values=data["values"], dry_run=data["dry_run"], **rest)
 
 
-class VerifiedListQuery(StrictSchema):
+class VerifiedListQuery(QuerySchema):
     """How a list is verified."""
 
     country = _country()
@@ -75,14 +76,14 @@ class VerifiedListQuery(StrictSchema):
     dry_run = fields.Boolean(load_default=False)
 
 
-class VerificationsQuery(StrictSchema):
+class VerificationsQuery(QuerySchema):
     """The page of verified lists."""
 
     limit = page_size(50, 100)
     cursor = IdCursor("vrf")
 
 
-class RowsQuery(StrictSchema):
+class RowsQuery(QuerySchema):
     """The format of a result, and the page of one in JSON."""
 
     format = fields.String(load_default="csv", validate=validate.OneOf(("csv", "json")))
@@ -97,8 +98,8 @@ class RowsQuery(StrictSchema):
 class ListCreditsSchema(ResponseSchema):
     """What a list has cost, what is held for it, and what it costs at most."""
 
-    charged = fields.Integer(required=True, metadata={"example": 812})
-    reserved = fields.Integer(required=True, metadata={"example": 0})
+    charged = fields.Integer(required=True, allow_none=True, metadata={"example": 812})
+    reserved = fields.Integer(required=True, allow_none=True, metadata={"example": 0})
     at_most = fields.Integer(required=True, metadata={"example": 1000})
 
 
@@ -149,7 +150,7 @@ class VerifiedValueSchema(ResponseSchema):
     reasons = fields.List(fields.String(), required=True, metadata={"example": ["role"]})
     country = fields.String(required=True, allow_none=True, metadata={"example": None})
     line_type = fields.String(required=True, allow_none=True, metadata={"example": None})
-    credits = fields.Integer(required=True, metadata={"example": 1})
+    credits = fields.Integer(required=True, allow_none=True, metadata={"example": 1})
     verified_at = fields.String(required=True, allow_none=True, metadata={"example": TIME})
     job_id = fields.String(required=True, metadata={"example": EXAMPLES["job"]})
 

@@ -16,6 +16,7 @@ from app.domain.ids import is_id
 from app.domain.kinds import KINDS
 from app.domain.messages import Message
 from app.domain.permissions import Permission
+from app.web import costs
 from app.web.languages import formats, negotiation, texts
 from app.web.languages.catalogues import NAMES, catalogue
 from app.web.languages.template_texts import TemplateTexts
@@ -54,6 +55,7 @@ def register(app: Flask) -> None:
         "moment": moment,
         "day": day,
         "figure": figure,
+        "cost": cost,
         "signed": signed,
         "words": words,
         "kind": kind,
@@ -139,6 +141,11 @@ def figure(value: float | None) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return NONE if value is None else formats.number(value)
+
+
+def cost(value: float | None) -> str:
+    """Return what something cost, in credits, or a dash for whoever may not see costs."""
+    return NONE if costs.are_hidden() else figure(value)
 
 
 def signed(value: int) -> str:
