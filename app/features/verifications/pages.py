@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from app.domain.errors import (
     InsufficientCredits,
@@ -15,8 +15,9 @@ from app.domain.errors import (
     ValidationFailed,
 )
 from app.domain.kinds import Kind
-from app.features.verifications import lists, requests
+from app.features.verifications import list_values, lists, requests
 from app.features.verifications.schemas import VerificationSchema, VerifiedListQuery
+from app.web.bodies.downloads import TABLES
 from app.web.bodies.received_files import PART
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
@@ -95,18 +96,19 @@ def one(verification_id: str) -> Response:
     with services().database.reading() as session:
         row = lists.get(session, caller().workspace_id, verification_id)
         described = lists.describe(session, row)
-        read = lists.rows(session, row) if described["status"] == lists.FINISHED else []
-    return page(
-        "verification.html", verified=described, statuses=lists.counts(read), rows=read[:SHOWN], shown=SHOWN
-    )
+        statuses = list_values.counts(session, row.id)
+        is_over = described["status"] == lists.FINISHED
+        rows = list_values.page(session, row.id, start=0, limit=SHOWN) if is_over else []
+    return page("verification.html", verified=described, statuses=statuses, rows=rows, shown=SHOWN)
 
 
 @blueprint.get("/verifications/<verification_id>/download")
 @signed_in
 @limited(Policy.READ)
 def download(verification_id: str) -> Response:
-    """Download the verdicts as CSV."""
-    return requests.download(verification_id)
+    """Download the verdicts as CSV or XLSX."""
+    file_format = request.args.get("format")
+    return requests.download(verification_id, file_format if file_format in TABLES else "csv")
 
 
 def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:

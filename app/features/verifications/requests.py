@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
+from itertools import chain
 from typing import Any
 
 from flask import Response
@@ -13,15 +14,15 @@ from flask import Response
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.domain.kinds import Kind
 from app.engine.jobs.submission import JobRequest
-from app.features.verifications import lists, values
-from app.features.verifications.lists import ListRow
+from app.features.verifications import list_values, lists, values
+from app.features.verifications.list_values import ListRow
 from app.features.verifications.values import Values
 from app.infra.clock import rfc3339
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response
-from app.web.bodies.downloads import csv_download
+from app.web.bodies.downloads import table_download
 from app.web.bodies.idempotency_header import begin, finish
 from app.web.bodies.received_files import PART, received_file
 from app.web.jobs.job_requests import submit_and_wait
@@ -32,7 +33,9 @@ MAX_FILE_MB = 5
 MAX_UNREADABLE = 100
 """The lines of a list that an answer names."""
 NOTHING = "None of it is an e-mail address or a phone number with a country code."
-COLUMNS = ("Value", "Status", "Reasons", "Country", "Line type", "Credits", "Verified at", "Receipt")
+COLUMNS = (
+    *("Line", "Value", "Status", "Reasons", "Country", "Line type", "Credits", "Verified at", "Receipt"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +65,7 @@ def submit(body: VerificationBody) -> Response:
     held = lists.hold_of(found, price, body.max_credits)
     if body.dry_run:
         return json_response({"estimate": estimate(found, held)})
-    items = tuple({**value.request(), "position": place} for place, value in enumerate(found.found))
+    items = tuple(value.request() for value in found.found)
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
     request = JobRequest(
         kind=Kind.VERIFICATION,
@@ -112,27 +115,29 @@ def read_file(country: str | None) -> tuple[Values, dict[str, Any]]:
 
 def create_list(found: Values, max_credits: int | None, same: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Create the list with its jobs and send these to the workers; return it, and whether it is a replay."""
-    current, price = caller(), services().settings.prices[Kind.VERIFICATION]
-    job_ids: list[str] = []
+    current, app = caller(), services()
+    with app.database.reading() as session:
+        keys = session.keys
+    new = lists.prepare(
+        keys,
+        found,
+        workspace_id=current.workspace_id,
+        account_id=current.account_id,
+        key_id=current.key_id,
+        price=app.settings.prices[Kind.VERIFICATION],
+        max_credits=max_credits,
+    )
     with admission.transaction() as session:
         now = database_clock.now()
         body = {**same, "max_credits": max_credits}
         if (reference := begin(session, now=now, body=body)) is not None:
             row = lists.get(session, current.workspace_id, reference)
             return to_public(lists.describe(session, row)), True
-        row, job_ids = lists.create(
-            session,
-            found,
-            workspace_id=current.workspace_id,
-            account_id=current.account_id,
-            key_id=current.key_id,
-            price=price,
-            max_credits=max_credits,
-            now=now,
-        )
+        row = lists.create(session, new, now=now)
         finish(session, row.id)
         described = to_public(lists.describe(session, row))
-    services().publisher.publish(Kind.VERIFICATION, job_ids)  # otherwise the sweeper does
+    job_ids = [job.job_id for job in new.jobs]
+    app.publisher.publish(Kind.VERIFICATION, job_ids)  # otherwise the sweeper does
     log.info("list to verify", verification=described["id"], jobs=len(job_ids))
     return described, False
 
@@ -148,18 +153,19 @@ def with_unreadable(described: dict[str, Any], found: Values) -> dict[str, Any]:
     return described | {"left_out": left_out}
 
 
-def download(list_id: str) -> Response:
-    """Return the verdicts of a list as a CSV file, in the order of the list."""
-    with services().database.reading() as session:
+def download(list_id: str, file_format: str) -> Response:
+    """Return the verdicts of a list as a CSV file or a workbook, in the order of the list."""
+    app = services()
+    with app.database.reading() as session:
         row = lists.get(session, caller().workspace_id, list_id)
-        read = lists.rows(session, row)
-    return csv_download("verification", COLUMNS, _csv_rows(read), for_spreadsheet=True)
+    batches = list_values.batches(app.database, row.id)
+    return table_download("verification", COLUMNS, _cells(batches), file_format, for_spreadsheet=True)
 
 
-def _csv_rows(read: list[ListRow]) -> Iterator[dict[str, str]]:
-    for row in read:
-        cells = (
-            *(row.value, row.status, ", ".join(row.reasons), row.country or "", row.line_type or ""),
-            *(str(row.credits), row.verified_at or "", row.job_id),
+def _cells(batches: Iterator[list[ListRow]]) -> Iterator[dict[str, str | float]]:
+    for row in chain.from_iterable(batches):
+        cells: tuple[str | float, ...] = (
+            *(row.line, row.value, row.status, ", ".join(row.reasons)),
+            *(row.country or "", row.line_type or "", row.credits, row.verified_at or "", row.job_id),
         )
         yield dict(zip(COLUMNS, cells, strict=True))

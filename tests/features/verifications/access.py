@@ -37,18 +37,19 @@ RECORDED: tuple[Any, ...] = ()
 
 def a_list(owner: SignedInUser, _contact_id: str) -> str:
     """Return the id of a new list of the owner's workspace."""
+    with owner.database.reading() as session:
+        keys = session.keys
+    new = lists.prepare(
+        keys,
+        values.of_texts(["+12025550143"], None),
+        workspace_id=owner.workspace_id,
+        account_id=owner.account_id,
+        key_id=None,
+        price=1,
+        max_credits=None,
+    )
     with owner.database.transaction() as session:
-        row, _jobs = lists.create(
-            session,
-            values.of_texts(["+12025550143"], None),
-            workspace_id=owner.workspace_id,
-            account_id=owner.account_id,
-            key_id=None,
-            price=1,
-            max_credits=None,
-            now=clock.now(),
-        )
-        return row.id
+        return lists.create(session, new, now=clock.now()).id
 
 
 MAKERS: dict[str, Maker] = {"verification_id": a_list}
