@@ -1,8 +1,8 @@
 """Forms of links that dial a number: which are allowed, and the link of a number.
 
 Checked: `tel:` (RFC 3966), `sip:` (RFC 3261), `webextel:` (help.webex.com), `asoftphone:`, `groundwire:`
-and `cloudsip:` (doc.acrobits.net, Call URIs). Not checked against documentation: the others, such as RingCentral's
-and those of Microsoft Teams. An admin tries a form before the workspace uses it.
+and `cloudsip:` (doc.acrobits.net, Call URIs). Not checked against documentation: the others, such as
+RingCentral's and those of Microsoft Teams. An admin tries a form before the workspace uses it.
 """
 
 from __future__ import annotations

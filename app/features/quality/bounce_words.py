@@ -1,8 +1,8 @@
 """What a line of a bounce list says happened: the words and codes that mail programs write.
 
 Checked: RFC 3463 for the codes, Postmark's types of bounces (postmarkapp.com/developer/api/bounce-api), and
-the fields of SendGrid's bounces, `created, email, reason, status`. Not checked against documentation: the words
-of Amazon SES, Brevo, HubSpot, Mailchimp and Mailgun.
+the fields of SendGrid's bounces, `created, email, reason, status`. Not checked against documentation: the
+words of Amazon SES, Brevo, HubSpot, Mailchimp and Mailgun.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 scimmyjs/scimmy#86 (active as a text in lower case), pond/scimitar#43 (`$ref` that is null, "False"),
 MicrosoftDocs/azure-docs#30826 and Captain-P-Goldfish/SCIM-SDK#149 (remove with the values to remove),
 Captain-P-Goldfish/SCIM-SDK#416 and scim-for-keycloak#73 (an address that a filter does not find),
-Captain-P-Goldfish/SCIM-SDK#668 (other addresses stay), AzureAD/SCIMReferenceCode#87 (remove with another value).
+Captain-P-Goldfish/SCIM-SDK#668 (other addresses stay), AzureAD/SCIMReferenceCode#87 (remove with another
+value).
 """
 
 from __future__ import annotations
