@@ -6,7 +6,7 @@ they report, so nothing is reported that was rolled back, and nothing is lost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -87,11 +87,10 @@ def subscribe_url(session: Session, *, workspace_id: str, job_id: str, url: str,
     _insert(session, [values | {"attempts": 0, "created_at": now}])
 
 
-def subscribe_endpoints(session: Session, *, workspace_id: str, job_id: str, now: Moment) -> None:
-    """Insert the deliveries of a job's end to the workspace's endpoints for finished jobs."""
-    receivers = endpoints.enabled(session, [workspace_id])
-    subscribed = [(endpoint, job_id) for endpoint in receivers if JOB_FINISHED in endpoint.types]
-    insert_for(session, subscribed, now=now)
+def subscribe_endpoints(session: Session, jobs: Mapping[str, Sequence[str]], *, now: Moment) -> None:
+    """Insert the deliveries of the ends of jobs, by workspace, to its endpoints for finished jobs."""
+    receivers = [each for each in endpoints.enabled(session, sorted(jobs)) if JOB_FINISHED in each.types]
+    insert_for(session, [(each, job) for each in receivers for job in jobs[each.workspace_id]], now=now)
 
 
 def insert_for(

@@ -81,9 +81,8 @@ def submit_all(
         session.execute(delete(Job).where(Job.id.in_({job.id for job in inserted} - results.keys())))
     if unused := [claim.reference for claim in claimed if claim.reference not in results]:
         idempotency.release_all(session, unused)
-    for result in results.values():
-        if result.has_endpoints:
-            submission.subscribe_endpoints(session, result.job, now=now)
+    subscribed = [result.job for result in results.values() if result.has_endpoints]
+    submission.subscribe_endpoints(session, subscribed, now=now)
     return [results.get(item.request.job_id) for item in submissions]
 
 

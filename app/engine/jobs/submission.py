@@ -6,7 +6,8 @@ Locks: like a claim and a settlement, a submission locks the row of the job befo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache, partial
@@ -131,17 +132,21 @@ def submit(
         _hold(session, submitted, job_request, quote, now=now)
         session.flush()
         if submitted.has_endpoints:
-            subscribe_endpoints(session, job, now=now)
+            subscribe_endpoints(session, [job], now=now)
         reverse_lookups.admit(session, job.workspace_id, _tried(job_request), now=now)
     if (url := job_request.webhook_url) is not None:
         deliveries.subscribe_url(session, workspace_id=job.workspace_id, job_id=job.id, url=url, now=now)
     return submitted
 
 
-def subscribe_endpoints(session: Session, job: StoredJob, *, now: Moment) -> None:
-    """Subscribe the workspace's endpoints to the end of a job, unless it is as frequent as page views."""
-    if not KINDS[job.kind].is_free:
-        deliveries.subscribe_endpoints(session, workspace_id=job.workspace_id, job_id=job.id, now=now)
+def subscribe_endpoints(session: Session, new: Iterable[StoredJob], *, now: Moment) -> None:
+    """Subscribe the workspaces' endpoints to the ends of jobs, except those as frequent as page views."""
+    by_workspace = defaultdict[str, list[str]](list)
+    for job in new:
+        if not KINDS[job.kind].is_free:
+            by_workspace[job.workspace_id].append(job.id)
+    if by_workspace:
+        deliveries.subscribe_endpoints(session, by_workspace, now=now)
 
 
 def _tried(job_request: JobRequest) -> list[Subject]:

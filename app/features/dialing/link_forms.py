@@ -1,8 +1,8 @@
 """Forms of links that dial a number: which are allowed, and the link of a number.
 
-Documented forms: `tel:` (RFC 3966; Aircall, Dialpad, 3CX and others register for it), `callto:` (Zoom, 3CX),
-`sip:` (RFC 3261), `zoomphonecall://` (developers.zoom.us), `rcmobile://` and `rcapp://` (RingCentral) and
-`https://teams.microsoft.com/l/call/` (Microsoft Teams).
+Checked: `tel:` (RFC 3966), `sip:` (RFC 3261), `webextel:` (help.webex.com), `asoftphone:`, `groundwire:`
+and `cloudsip:` (doc.acrobits.net, Call URIs). Not checked against documentation: the others, such as
+RingCentral's and those of Microsoft Teams. An admin tries a form before the workspace uses it.
 """
 
 from __future__ import annotations

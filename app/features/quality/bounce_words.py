@@ -1,8 +1,8 @@
 """What a line of a bounce list says happened: the words and codes that mail programs write.
 
-Sources: the documentation of Amazon SES (`bounceType`, suppression list), Brevo, HubSpot (bounce categories),
-Mailchimp (hard, soft and cleaned), Mailgun (`address, code, error, created_at`), Postmark (`Type` of bounces,
-`SuppressionReason`) and Twilio SendGrid (`status, reason, email, created`); RFC 3463 for the codes.
+Checked: RFC 3463 for the codes, Postmark's types of bounces (postmarkapp.com/developer/api/bounce-api), and
+the fields of SendGrid's bounces, `created, email, reason, status`. Not checked against documentation: the
+words of Amazon SES, Brevo, HubSpot, Mailchimp and Mailgun.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class NoBounce(StrEnum):
     OTHER = "This is not a bounce."
 
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BETWEEN = re.compile(r"[\s_\-/]+")
 _ENHANCED = re.compile(r"(?<![\d.])([245])\.(\d{1,3})\.\d{1,3}(?![\d.])")
 _BASIC = re.compile(r"(?<![\d.])(4\d\d|55[0-4])(?![\d.])")

@@ -11,7 +11,8 @@ from flask import Response
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, NotFound, SpendingLimitReached, ValidationFailed
 from app.domain.kinds import Kind
-from app.features.verifications import lists, requests
+from app.domain.lists.files import xlsx_parts
+from app.features.verifications import list_values, lists, requests
 from app.features.verifications.requests import VerificationBody
 from app.features.verifications.schemas import (
     DRY_RUN,
@@ -42,6 +43,7 @@ RESULT: dict[int | str, Any] = {
         "description": "The values in the order of the list, each with its verdict.",
         "content": {
             "text/csv": {"schema": {"type": "string"}},
+            xlsx_parts.MIMETYPE: {"schema": {"type": "string", "format": "binary"}},
             "application/json": {"schema": VerifiedValuesSchema},
         },
     }
@@ -120,10 +122,8 @@ def get_verification(verification_id: str) -> Response:
     with services().database.reading() as session:
         row = lists.get(session, caller().workspace_id, verification_id)
         described = lists.describe(session, row)
-        # Not before: each poll of a long list would read all of its values.
-        is_over = described["status"] == lists.FINISHED
-        statuses = {"statuses": lists.counts(lists.rows(session, row))} if is_over else {}
-    return json_response(requests.to_public(described) | statuses)
+        statuses = list_values.counts(session, row.id)
+    return json_response(requests.to_public(described) | {"statuses": statuses})
 
 
 @blueprint.get("/api/verifications/<verification_id>/result")
@@ -133,13 +133,19 @@ def get_verification(verification_id: str) -> Response:
 @blueprint.input(RowsQuery, location="query", arg_name="query")
 @blueprint.doc(responses=RESULT)
 def get_verification_result(verification_id: str, query: dict[str, Any]) -> Response:
-    """Return the verdicts of a list as CSV, or a page of them as JSON; also before it is finished."""
-    if query["format"] == "csv":
-        return requests.download(verification_id)
-    read = requests.result(verification_id)
-    first, end = query["cursor"], query["cursor"] + query["limit"]
-    shown = [_public_row(asdict(row)) for row in read[first:end]]
-    return json_response({"values": shown, "next_cursor": end if end < len(read) else None})
+    """Return the verdicts of a list as CSV or XLSX, or a page of them as JSON; also before it is finished.
+
+    `line` is the first line of the file that has the value.
+    """
+    if (file_format := query["format"]) != "json":
+        return requests.download(verification_id, file_format)
+    start, limit = query["cursor"], query["limit"]
+    with services().database.reading() as session:
+        row = requests.exported(session, verification_id)
+        read = list_values.page(session, row.id, start=start, limit=limit + 1)
+    shown = [_public_row(asdict(row)) for row in requests.shown_rows(read[:limit])]
+    next_cursor = read[limit].position if len(read) > limit else None
+    return json_response({"values": shown, "next_cursor": next_cursor})
 
 
 def _public_row(row: dict[str, Any]) -> dict[str, Any]:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from functools import cache, partial
+from typing import Any, cast
 
-from sqlalchemy import func, select
+from sqlalchemy import Table, func, insert, select
 
 from app.domain.errors import InsufficientCredits, NotFound
-from app.domain.findings import EmailStatus
 from app.domain.ids import is_id, new_id
-from app.domain.kinds import Kind, Outcome
+from app.domain.kinds import Kind
 from app.engine.accounts.workspaces import balance
-from app.engine.jobs import submission
-from app.engine.jobs.jobs import Job, JobItem
+from app.engine.jobs import group_submission, item_rows, submission
+from app.engine.jobs.item_rows import ItemRow
+from app.engine.jobs.jobs import Job
 from app.engine.jobs.result_reuse import NO_REUSE
-from app.engine.jobs.submission import JobRequest
+from app.engine.jobs.submission import JobRequest, Submission
 from app.features.verifications import values as value_lists
-from app.features.verifications import verdicts
-from app.features.verifications.tables import VerificationJob, VerificationList
+from app.features.verifications.tables import VerificationJob, VerificationList, VerificationValue
 from app.features.verifications.values import Values
+from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
@@ -30,24 +30,10 @@ JOB_SIZE = 100
 DEADLINE = timedelta(days=1)
 """A verdict that is not there by then is unknown, and not charged."""
 RUNNING, FINISHED = "running", "finished"
-PENDING = "pending"
-"""The status of a value before its verdict."""
+_DIGEST_BYTES = 16
+_JOBS = cast("Table", VerificationJob.__table__)
+_VALUES = cast("Table", VerificationValue.__table__)
 UNKNOWN = "List the workspace's verified lists with GET /api/verifications."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListRow:
-    """A value of a list with its verdict; `position` is its place in the list, from 0."""
-
-    position: int
-    value: str
-    status: str
-    reasons: tuple[str, ...]
-    country: str | None
-    line_type: str | None
-    credits: int | None
-    verified_at: str | None
-    job_id: str
 
 
 def hold_of(values: Values, price: int, max_credits: int | None) -> int:
@@ -56,8 +42,19 @@ def hold_of(values: Values, price: int, max_credits: int | None) -> int:
     return cost if max_credits is None else min(cost, max_credits)
 
 
-def create(
-    session: Session,
+@dataclass(frozen=True, slots=True)
+class NewList:
+    """A list that is ready to be stored: its row, the requests of its jobs, and the rows of its values."""
+
+    row: VerificationList
+    hold: int
+    jobs: tuple[JobRequest, ...]
+    items: tuple[ItemRow, ...]
+    values: tuple[dict[str, Any], ...]
+
+
+def prepare(
+    keys: DigestKeys,
     values: Values,
     *,
     workspace_id: str,
@@ -65,48 +62,82 @@ def create(
     key_id: str | None,
     price: int,
     max_credits: int | None,
-    now: Moment,
-) -> tuple[VerificationList, list[str]]:
-    """Insert a list with its jobs, and hold what they cost at most; return it with the ids of its jobs.
-
-    Raises:
-        InsufficientCredits: the workspace has fewer; nothing is stored.
-
-    """
-    hold, available = hold_of(values, price, max_credits), balance(session, workspace_id).available
-    if available < hold:
-        raise InsufficientCredits(required=hold, balance=available)
-    row = VerificationList(
-        id=new_id("vrf"),
-        workspace_id=workspace_id,
-        account_id=account_id,
-        total=len(values.found),
-        duplicates=values.duplicates,
-        unreadable=len(values.unreadable),
-        created_at=now,
-    )
-    session.add(row)
-    session.flush()
-    job_ids = []
-    for number, items in enumerate(value_lists.chunks(values, JOB_SIZE)):
-        cost = min(hold, sum("email" in item for item in items) * price)
-        hold -= cost
-        request = JobRequest(
+) -> NewList:
+    """Return a new list; what takes time is done here, before the transaction that stores it."""
+    list_id, hold = new_id("vrf"), hold_of(values, price, max_credits)
+    jobs, rows, left = list[JobRequest](), list[dict[str, Any]](), hold
+    digest = cache(partial(_digest, keys))
+    for number, part in enumerate(value_lists.chunks(values, JOB_SIZE)):
+        cost = min(left, sum(bool(each.domain) for each in part) * price)
+        left -= cost
+        job = JobRequest(
             kind=Kind.VERIFICATION,
             workspace_id=workspace_id,
             account_id=account_id,
             key_id=key_id,
             request={"max_credits": cost},
-            dedup_key={"list": row.id, "number": number},
+            dedup_key={"list": list_id, "number": number},
             price=cost,
-            items=tuple(items),
+            items=tuple(each.value.request() for each in part),
         )
-        job = submission.submit(session, request, freshness=NO_REUSE, deadline=DEADLINE, now=now).job
-        session.add(VerificationJob(list_id=row.id, number=number, job_id=job.id))
-        job_ids.append(job.id)
+        jobs.append(job)
+        rows += [
+            {
+                "list_id": list_id,
+                "position": each.position,
+                "line": each.line,
+                "job_id": job.job_id,
+                "item": item,
+                "domain": digest(each.domain),
+            }
+            for item, each in enumerate(part)
+        ]
+    row = VerificationList(
+        id=list_id,
+        workspace_id=workspace_id,
+        account_id=account_id,
+        total=len(values.found),
+        duplicates=values.duplicates,
+        unreadable=len(values.unreadable),
+    )
+    items = item_rows.encrypted(keys.ring, ((job.job_id, job.items) for job in jobs))
+    return NewList(row, hold, tuple(jobs), tuple(items), tuple(rows))
+
+
+def create(session: Session, new: NewList, *, now: Moment) -> VerificationList:
+    """Insert a list with its jobs, and hold what they cost at most; the statements are few and large.
+
+    Raises:
+        InsufficientCredits: the workspace has fewer; nothing is stored.
+        SpendingLimitReached: a limit of the account or key allows less; nothing is stored.
+
+    """
+    row = new.row
+    available = balance(session, row.workspace_id).available
+    if available < new.hold:
+        raise InsufficientCredits(required=new.hold, balance=available)
+    row.created_at = now
+    session.add(row)
     session.flush()
+    together = group_submission.submit_all(
+        session, [Submission(job) for job in new.jobs], freshness=NO_REUSE, deadline=DEADLINE, now=now
+    )
+    alone = {job.job_id for job, result in zip(new.jobs, together, strict=True) if result is None}
+    for job in new.jobs:
+        if job.job_id in alone:  # spending limits are checked for one job at a time
+            submission.submit(session, job, freshness=NO_REUSE, deadline=DEADLINE, now=now)
+    item_rows.add(session, [item for item in new.items if item["job_id"] not in alone])
+    jobs = [
+        {"list_id": row.id, "number": number, "job_id": job.job_id} for number, job in enumerate(new.jobs)
+    ]
+    session.execute(insert(_JOBS), jobs)
+    session.execute(insert(_VALUES), list(new.values))
     session.refresh(row)
-    return row, job_ids
+    return row
+
+
+def _digest(keys: DigestKeys, domain: str) -> bytes | None:
+    return keys.digest("verified domain", domain)[:_DIGEST_BYTES] if domain else None
 
 
 def get(session: Session, workspace_id: str, list_id: str) -> VerificationList:
@@ -163,54 +194,3 @@ def describe(session: Session, row: VerificationList) -> dict[str, Any]:
         "created_at": row.created_at,
         "finished_at": None if are_open else finished_at,
     }
-
-
-def rows(session: Session, row: VerificationList) -> list[ListRow]:
-    """Return the values of a list in their order, each with its verdict.
-
-    No address at a domain that accepts all mail is `valid`, whatever job found that out.
-    """
-    query = (
-        select(
-            *(JobItem.job_id, JobItem.request, JobItem.outcome, JobItem.result, JobItem.charged),
-            (Job.finished_at.is_(None) & JobItem.outcome.is_(None) & JobItem.error.is_(None)).label(
-                "is_open"
-            ),
-        )
-        .join(VerificationJob, VerificationJob.job_id == JobItem.job_id)
-        .join(Job, Job.id == JobItem.job_id)
-        .where(VerificationJob.list_id == row.id)
-    )
-    found = session.execute(query).all()
-    accept_all = {domain for item in found if (domain := verdicts.accept_all_domain(item.result))}
-    read = [_row(item, verdicts.at_most_accept_all(item.result, accept_all)) for item in found]
-    return sorted(read, key=lambda each: each.position)
-
-
-def counts(read: Sequence[ListRow]) -> dict[str, int]:
-    """Return how many values have each status."""
-    return dict(Counter(each.status for each in read).most_common())
-
-
-def _row(item: Any, result: dict[str, Any] | None) -> ListRow:  # noqa: ANN401 -- a row of several columns
-    values = [*result["emails"], *result["phones"]] if result else []
-    value: dict[str, Any] = values[0] if values else {}
-    request = item.request
-    return ListRow(
-        position=request.get("position", 0),
-        value=request.get("email") or request.get("phone") or "",
-        status=PENDING if item.is_open else _status(item.outcome, result),
-        reasons=tuple(value.get("status_reasons", ())),
-        country=value.get("country"),
-        line_type=value.get("line_type"),
-        credits=item.charged,
-        verified_at=value.get("verified_at"),
-        job_id=item.job_id,
-    )
-
-
-def _status(outcome: str | None, result: dict[str, Any] | None) -> str:
-    """Return the status of a value; a person who opted out is `suppressed`."""
-    if outcome == Outcome.SUPPRESSED:
-        return outcome
-    return verdicts.status_of(result) if result else EmailStatus.UNKNOWN.value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from app.domain.errors import (
     InsufficientCredits,
@@ -15,9 +15,10 @@ from app.domain.errors import (
     ValidationFailed,
 )
 from app.domain.kinds import Kind
-from app.features.verifications import lists, requests
+from app.features.verifications import list_values, lists, requests
 from app.features.verifications.schemas import VerificationSchema, VerifiedListQuery
 from app.web import costs
+from app.web.bodies.downloads import TABLES
 from app.web.bodies.received_files import PART
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
@@ -96,12 +97,14 @@ def one(verification_id: str) -> Response:
     with services().database.reading() as session:
         row = lists.get(session, caller().workspace_id, verification_id)
         described = lists.describe(session, row)
-        read = lists.rows(session, row) if described["status"] == lists.FINISHED else []
+        statuses = list_values.counts(session, row.id)
+        is_over = described["status"] == lists.FINISHED
+        rows = list_values.page(session, row.id, start=0, limit=SHOWN) if is_over else []
     return page(
         "verification.html",
         verified=costs.shown(described),
-        statuses=lists.counts(read),
-        rows=requests.shown_rows(read[:SHOWN]),
+        statuses=statuses,
+        rows=requests.shown_rows(rows),
         shown=SHOWN,
     )
 
@@ -110,8 +113,9 @@ def one(verification_id: str) -> Response:
 @signed_in
 @limited(Policy.READ)
 def download(verification_id: str) -> Response:
-    """Download the verdicts as CSV."""
-    return requests.download(verification_id)
+    """Download the verdicts as CSV or XLSX."""
+    file_format = request.args.get("format")
+    return requests.download(verification_id, file_format if file_format in TABLES else "csv")
 
 
 def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import BytesIO
+from itertools import chain
 from typing import Any
 
 from flask import Response
@@ -15,15 +16,17 @@ from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.domain.kinds import Kind
 from app.domain.permissions import Permission
 from app.engine.jobs.submission import JobRequest
-from app.features.verifications import lists, values
-from app.features.verifications.lists import ListRow
+from app.features.verifications import list_values, lists, values
+from app.features.verifications.list_values import ListRow
+from app.features.verifications.tables import VerificationList
 from app.features.verifications.values import Values
 from app.infra.clock import rfc3339
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission, costs, permissions
 from app.web.bodies.body import json_response
-from app.web.bodies.downloads import csv_download
+from app.web.bodies.downloads import table_download
 from app.web.bodies.idempotency_header import begin, finish
 from app.web.bodies.received_files import PART, received_file
 from app.web.export_records import record_export
@@ -35,7 +38,9 @@ MAX_FILE_MB = 5
 MAX_UNREADABLE = 100
 """The lines of a list that an answer names."""
 NOTHING = "None of it is an e-mail address or a phone number with a country code."
-COLUMNS = ("Value", "Status", "Reasons", "Country", "Line type", "Credits", "Verified at", "Receipt")
+COLUMNS = (
+    *("Line", "Value", "Status", "Reasons", "Country", "Line type", "Credits", "Verified at", "Receipt"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +70,7 @@ def submit(body: VerificationBody) -> Response:
     held = lists.hold_of(found, price, body.max_credits)
     if body.dry_run:
         return json_response({"estimate": estimate(found, held)})
-    items = tuple({**value.request(), "position": place} for place, value in enumerate(found.found))
+    items = tuple(value.request() for value in found.found)
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
     request = JobRequest(
         kind=Kind.VERIFICATION,
@@ -117,27 +122,29 @@ def read_file(country: str | None) -> tuple[Values, dict[str, Any]]:
 
 def create_list(found: Values, max_credits: int | None, same: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Create the list with its jobs and send these to the workers; return it, and whether it is a replay."""
-    current, price = caller(), services().settings.prices[Kind.VERIFICATION]
-    job_ids: list[str] = []
+    current, app = caller(), services()
+    with app.database.reading() as session:
+        keys = session.keys
+    new = lists.prepare(
+        keys,
+        found,
+        workspace_id=current.workspace_id,
+        account_id=current.account_id,
+        key_id=current.key_id,
+        price=app.settings.prices[Kind.VERIFICATION],
+        max_credits=max_credits,
+    )
     with admission.transaction() as session:
         now = database_clock.now()
         body = {**same, "max_credits": max_credits}
         if (reference := begin(session, now=now, body=body)) is not None:
             row = lists.get(session, current.workspace_id, reference)
             return to_public(lists.describe(session, row)), True
-        row, job_ids = lists.create(
-            session,
-            found,
-            workspace_id=current.workspace_id,
-            account_id=current.account_id,
-            key_id=current.key_id,
-            price=price,
-            max_credits=max_credits,
-            now=now,
-        )
+        row = lists.create(session, new, now=now)
         finish(session, row.id)
         described = to_public(lists.describe(session, row))
-    services().publisher.publish(Kind.VERIFICATION, job_ids)  # otherwise the sweeper does
+    job_ids = [job.job_id for job in new.jobs]
+    app.publisher.publish(Kind.VERIFICATION, job_ids)  # otherwise the sweeper does
     log.info("list to verify", verification=described["id"], jobs=len(job_ids))
     return described, False
 
@@ -153,18 +160,17 @@ def with_unreadable(described: dict[str, Any], found: Values) -> dict[str, Any]:
     return described | {"left_out": left_out}
 
 
-def result(list_id: str) -> list[ListRow]:
-    """Return the verdicts of a list, in its order, to be taken out of the service.
+def exported(session: Session, list_id: str) -> VerificationList:
+    """Return a list of the workspace whose verdicts are taken out of the service.
 
     Raises:
         NotFound: the workspace has no such list.
         PermissionDenied: the caller may not download results.
 
     """
-    with services().database.reading() as session:
-        row = lists.get(session, caller().workspace_id, list_id)
-        permissions.require(Permission.EXPORT)
-        return shown_rows(lists.rows(session, row))
+    row = lists.get(session, caller().workspace_id, list_id)
+    permissions.require(Permission.EXPORT)
+    return row
 
 
 def shown_rows(rows: list[ListRow]) -> list[ListRow]:
@@ -172,17 +178,22 @@ def shown_rows(rows: list[ListRow]) -> list[ListRow]:
     return [replace(row, credits=None) for row in rows] if costs.are_hidden() else rows
 
 
-def download(list_id: str) -> Response:
-    """Return the verdicts of a list as a CSV file; `result` has the errors."""
-    read = result(list_id)
+def download(list_id: str, file_format: str) -> Response:
+    """Return the verdicts of a list as a CSV file or a workbook, in its order; `exported` has the errors."""
+    database = services().database
+    with database.reading() as session:
+        row = exported(session, list_id)
     record_export(Action.EXPORT_VERIFICATION, list_id)
-    return csv_download("verification", COLUMNS, _csv_rows(read), for_spreadsheet=True)
+    batches = list_values.batches(database, row.id)
+    shown = map(shown_rows, batches)
+    return table_download("verification", COLUMNS, _cells(shown), file_format, for_spreadsheet=True)
 
 
-def _csv_rows(read: list[ListRow]) -> Iterator[dict[str, str]]:
-    for row in read:
-        cells = (
-            *(row.value, row.status, ", ".join(row.reasons), row.country or "", row.line_type or ""),
-            *("" if row.credits is None else str(row.credits), row.verified_at or "", row.job_id),
+def _cells(batches: Iterator[list[ListRow]]) -> Iterator[dict[str, str | float]]:
+    for row in chain.from_iterable(batches):
+        cells: tuple[str | float, ...] = (
+            *(row.line, row.value, row.status, ", ".join(row.reasons)),
+            *(row.country or "", row.line_type or "", "" if row.credits is None else row.credits),
+            *(row.verified_at or "", row.job_id),
         )
         yield dict(zip(COLUMNS, cells, strict=True))

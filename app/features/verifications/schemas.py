@@ -86,7 +86,7 @@ class VerificationsQuery(QuerySchema):
 class RowsQuery(QuerySchema):
     """The format of a result, and the page of one in JSON."""
 
-    format = fields.String(load_default="csv", validate=validate.OneOf(("csv", "json")))
+    format = fields.String(load_default="csv", validate=validate.OneOf(("csv", "xlsx", "json")))
     limit = page_size(100, 1000)
     cursor = AsciiInteger(
         load_default=0,
@@ -130,7 +130,7 @@ class VerifiedListSchema(ListedVerificationSchema):
     statuses = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
-        metadata={"example": {"valid": 700}, "description": "How many values have each status, at the end."},
+        metadata={"example": {"valid": 700}, "description": "How many values have each status now."},
     )
     left_out = fields.List(fields.Nested(UnreadableSchema))
 
@@ -145,6 +145,9 @@ class VerifiedListsSchema(ResponseSchema):
 class VerifiedValueSchema(ResponseSchema):
     """A value with its verdict."""
 
+    line = fields.Integer(
+        required=True, metadata={"example": 2, "description": "The first line of the file that has it."}
+    )
     value = fields.String(required=True, metadata={"example": "ada@acme.example"})
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": "valid"})
     reasons = fields.List(fields.String(), required=True, metadata={"example": ["role"]})

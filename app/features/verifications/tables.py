@@ -1,4 +1,4 @@
-"""The tables of verified lists: the list, and its jobs of 100 values, which have the values and verdicts."""
+"""The tables of verified lists: the list, its jobs of 100 values, and the place and status of each value."""
 
 from __future__ import annotations
 
@@ -37,6 +37,27 @@ class VerificationJob(Base):
     )
     number: Mapped[int] = mapped_column(primary_key=True)
     job_id: Mapped[str] = mapped_column(String(28), ForeignKey("jobs.id", ondelete="CASCADE"), index=True)
+
+
+class VerificationValue(Base):
+    """The place of a value in a list and in its job, and its status as soon as there is a verdict.
+
+    The item of the job has the value. `line` is its first line in the file. `domain` is the keyed digest of
+    the domain of an address: where one of the list turns out to accept all mail, no other one is valid.
+    """
+
+    __tablename__ = "verification_values"
+    __table_args__ = (Index("ix_verification_values_job_id", "job_id", "item"),)
+
+    list_id: Mapped[str] = mapped_column(
+        String(28), ForeignKey("verification_lists.id", ondelete="CASCADE"), primary_key=True
+    )
+    position: Mapped[int] = mapped_column(primary_key=True)
+    line: Mapped[int]
+    job_id: Mapped[str] = mapped_column(String(28), ForeignKey("jobs.id", ondelete="CASCADE"))
+    item: Mapped[int]
+    domain: Mapped[bytes | None]
+    status: Mapped[str | None]
 
 
 TABLES = Tables(created=((VerificationList.__tablename__, "vrf"),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells.cells import emails_in, phones_in
@@ -44,9 +44,9 @@ class Unreadable(NamedTuple):
 
 @dataclass(slots=True)
 class Values:
-    """The distinct values, how many were duplicates, and what was not readable."""
+    """The distinct values with their first lines, how many were duplicates, and what was not readable."""
 
-    found: dict[Value, None] = field(default_factory=dict)
+    found: dict[Value, int] = field(default_factory=dict)
     duplicates: int = 0
     unreadable: list[Unreadable] = field(default_factory=list)
 
@@ -59,7 +59,7 @@ class Values:
                 self.unreadable.append(Unreadable(line, str(error)))
                 continue
             self.duplicates += value in self.found
-            self.found[value] = None
+            self.found.setdefault(value, line)
 
     @property
     def emails(self) -> int:
@@ -134,13 +134,25 @@ def _normal(field: str, text: str, country: str | None) -> str:
     return read_email(text) if field == "email" else parse_phone(text, country).e164
 
 
-def chunks(values: Values, size: int) -> Iterator[list[dict[str, Any]]]:
-    """Yield the requests of the items of jobs; the addresses of a domain are in the same job if they fit.
+class Placed(NamedTuple):
+    """A value with its place in the list, from 0, and its first line in the file, from 1."""
 
-    So one job learns of a domain that accepts all mail. `position` is the place of a value in the list.
+    value: Value
+    position: int
+    line: int
+
+    @property
+    def domain(self) -> str:
+        """Return the domain of an address, and "" for a number."""
+        return self.value.text.rpartition("@")[2] if self.value.field == "email" else ""
+
+
+def chunks(values: Values, size: int) -> Iterator[list[Placed]]:
+    """Yield the values of the jobs; the addresses of a domain are in the same job if they fit.
+
+    So one job learns of a domain that accepts all mail.
     """
-    placed = [(value, position) for position, value in enumerate(values.found)]
-    placed.sort(key=lambda each: (each[0].field, each[0].text.rpartition("@")[2], each[1]))
+    placed = [Placed(value, position, line) for position, (value, line) in enumerate(values.found.items())]
+    placed.sort(key=lambda each: (each.value.field, each.domain, each.position))
     for start in range(0, len(placed), size):
-        part = placed[start : start + size]
-        yield [{**value.request(), "position": position} for value, position in part]
+        yield placed[start : start + size]

@@ -14,13 +14,13 @@ from typing import Any
 from app.domain.errors import InsufficientCredits, Problem
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import PROVIDER_FAILURES, Kind, Outcome
-from app.domain.normal.emails import email_kind
+from app.domain.normal.emails import email_domain, email_kind
 from app.domain.records.subjects import Subject
 from app.engine.jobs import jobs, leases, scheduling
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.leases import JobResult
-from app.features.verifications import verdicts
+from app.features.verifications import list_values, verdicts
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.session import Session
@@ -69,6 +69,12 @@ class _Verdict:
     error: Problem | None = None
     is_charged: bool = False
     trace: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def status(self) -> str:
+        """Return the status of the value in its list."""
+        is_suppressed = self.outcome is Outcome.SUPPRESSED
+        return Outcome.SUPPRESSED.value if is_suppressed else verdicts.status_of(self.result)
 
 
 class _Run:
@@ -157,6 +163,12 @@ class Verified:
         """Summarize the outcomes; an address at a domain that turned out to accept all mail is not valid."""
         items = jobs.items(session, self.job_id)
         accept_all = {domain for item in items if (domain := verdicts.accept_all_domain(item.result))}
+        elsewhere = list_values.not_valid(session, self.job_id)  # by what other jobs of the list found
+        accept_all |= {
+            email_domain(item.request["email"])
+            for item in items
+            if item.index in elsewhere and "email" in item.request
+        }
         for item in items:
             item.result = verdicts.at_most_accept_all(item.result, accept_all)
         session.flush()
@@ -191,6 +203,7 @@ def _complete(claim: Claim, services: WorkerServices, item: JobItem, verdict: _V
             return replace(claim, charged=claim.charged + stored.charged)
         lease_until = database_clock.now() + timedelta(seconds=services.settings.lease_seconds)
         leases.complete_item(session, claim, done, charge=charge, trace=trace, lease_until=lease_until)
+        list_values.record(session, item.job_id, item.index, verdict.status)
     return replace(claim, charged=claim.charged + charge)
 
 

@@ -816,6 +816,27 @@ def _create_verified_lists() -> None:
         ),
     )
     op.create_index("ix_verification_jobs_job_id", "verification_jobs", ["job_id"])
+    op.create_table(
+        "verification_values",
+        sa.Column("list_id", sa.String(28), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("line", sa.Integer(), nullable=False),
+        sa.Column("job_id", sa.String(28), nullable=False),
+        sa.Column("item", sa.Integer(), nullable=False),
+        sa.Column("domain", sa.LargeBinary()),
+        sa.Column("status", sa.String()),
+        sa.PrimaryKeyConstraint("list_id", "position", name=op.f("pk_verification_values")),
+        sa.ForeignKeyConstraint(
+            ["list_id"],
+            ["verification_lists.id"],
+            name=op.f("fk_verification_values_list_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["job_id"], ["jobs.id"], name=op.f("fk_verification_values_job_id"), ondelete="CASCADE"
+        ),
+    )
+    op.create_index("ix_verification_values_job_id", "verification_values", ["job_id", "item"])
 
 
 def _create_ledger() -> None:

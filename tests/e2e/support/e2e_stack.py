@@ -43,6 +43,7 @@ ROOT = Path(__file__).parents[3]
 PROCESSES = 2
 PASSWORD = "correct horse battery staple"
 PASSWORD_HASH = passwords.hash_password(PASSWORD)
+WORKERS = "workers.main"
 ALL_QUEUES = ",".join(Queue)
 SESSION_LIFETIME = SessionLifetime(idle=timedelta(days=1), absolute=timedelta(days=1))
 
@@ -71,6 +72,7 @@ class Stack:
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     web: subprocess.Popen[bytes] | None = None
     openapi: dict[str, Any] = field(default_factory=dict)
+    application: str = WORKERS
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> ApiResponse:
         data = None if body is None else json.dumps(body).encode()
@@ -153,7 +155,7 @@ class Stack:
     def start_worker(self, queues: str = ALL_QUEUES) -> subprocess.Popen[bytes]:
         name = f"worker{len(self.workers)}"
         worker = spawn(
-            *("celery", "-q", "-A", "workers.main", "worker", "-Q", queues, "-P", "threads", "-c", "10"),
+            *("celery", "-q", "-A", self.application, "worker", "-Q", queues, "-P", "threads", "-c", "10"),
             *("--without-gossip", "--without-mingle", "-n", f"{name}@%h"),
             log=self.redis_folder / f"{name}.log",
             environment=self.environment,
@@ -261,19 +263,27 @@ def suspended(processes: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
 
 @contextmanager
 def running(
-    folder: Path, url: str, *, workers: Sequence[str] = (ALL_QUEUES,), **settings: str
+    folder: Path,
+    url: str,
+    *,
+    workers: Sequence[str] = (ALL_QUEUES,),
+    application: str = WORKERS,
+    **settings: str,
 ) -> Iterator[Stack]:
     """Run the API on its production server, workers and Redis over the database, which is migrated first.
 
-    `workers` are the queues of each worker process; by default one consumes all of them.
+    `workers` are the queues of each worker process; by default one consumes all of them. `application` is
+    the module that they run.
     The API has two processes, and only the sandbox and pattern providers are queried, unless the settings
     say otherwise.
     """
     with empty_broker("e2e") as broker_url:
-        yield from _running(folder, url, workers, {"BROKER_URL": broker_url, **settings})
+        yield from _running(folder, url, workers, application, {"BROKER_URL": broker_url, **settings})
 
 
-def _running(folder: Path, url: str, workers: Sequence[str], settings: dict[str, str]) -> Iterator[Stack]:
+def _running(
+    folder: Path, url: str, workers: Sequence[str], application: str, settings: dict[str, str]
+) -> Iterator[Stack]:
     redis_port, web_port = free_port(), free_port()
     environment = os.environ | {
         "DATABASE_URL": url,
@@ -313,6 +323,7 @@ def _running(folder: Path, url: str, workers: Sequence[str], settings: dict[str,
             folder,
             redis,
             dict(environment),
+            application=application,
         )
         stack.web = web
         stop.callback(stack.stop_redis)

@@ -1,4 +1,4 @@
-"""Users as Okta and Microsoft Entra send them; the bodies are what their provisioning logs show."""
+"""Users in the forms of Okta and Microsoft Entra; reported bodies are in test_reported_quirks.py."""
 
 from __future__ import annotations
 

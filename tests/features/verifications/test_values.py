@@ -94,11 +94,11 @@ def test_the_addresses_of_a_domain_are_in_one_job() -> None:
 
     parts = list(values.chunks(found, 2))
 
-    assert [[item.get("email") or item.get("phone") for item in part] for part in parts] == [
+    assert [[each.value.text for each in part] for part in parts] == [
         ["a@x.com", "b@x.com"],
         ["a@y.com", "+4930901820"],
     ]
-    assert [item["position"] for part in parts for item in part] == [0, 2, 1, 3]
+    assert [(each.position, each.line) for part in parts for each in part] == [(0, 1), (2, 3), (1, 2), (3, 4)]
 
 
 def test_nothing_gives_no_jobs() -> None:

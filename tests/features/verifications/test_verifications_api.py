@@ -16,9 +16,11 @@ from users_support import CREDITS, SignedInUser, create_user
 from worker_harness import make_services
 
 from app.domain.findings import EmailStatus
+from app.engine.jobs import sweeper
 from app.engine.jobs.jobs import Job
 from app.features.verifications import lists, requests, work
 from app.features.verifications.tables import VerificationJob, VerificationList
+from app.infra import clock
 from workers.execution import job_runner
 from workers.providers import registry
 from workers.providers.base import ProviderRequest, ProviderResponse
@@ -156,15 +158,43 @@ def test_a_list_is_verified_in_jobs_and_returned_in_its_order(
     assert (done["status"], done["done"], done["duplicates"]) == ("finished", 5, 1)
     assert done["credits"] == {"charged": 3, "reserved": 0, "at_most": 4}
     assert done["statuses"] == {"valid": 2, "accept_all": 2, "unknown": 1}
-    assert [(row["value"], row["status"]) for row in rows["values"]] == [
-        ("ada@globex.com", "valid"),
-        ("ada@acme.com", "accept_all"),
-        ("cat@acme.com", "unknown"),
-        ("bob@acme.com", "accept_all"),
+    assert [(row["line"], row["value"], row["status"]) for row in rows["values"]] == [
+        (2, "ada@globex.com", "valid"),
+        (3, "ada@acme.com", "accept_all"),
+        (4, "cat@acme.com", "unknown"),
+        (5, "bob@acme.com", "accept_all"),
     ]
     assert (rows["next_cursor"], [row["line_type"] for row in rest["values"]]) == (4, ["landline"])
     assert rest["next_cursor"] is None
-    assert text.splitlines()[1].startswith('"ada@globex.com","valid","",')
+    assert text.splitlines()[1].startswith('"2","ada@globex.com","valid","",')
+
+
+def test_a_domain_that_accepts_all_mail_is_so_in_the_receipts_of_the_later_jobs(
+    app: APIFlask, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "JOB_SIZE", 1)
+    list_id = send_list(user, b"bob@acme.com\nada@acme.com\nada@globex.com\n").get_json()["id"]
+
+    run_jobs(app, user)
+
+    values = get(user, f"{PATH}/{list_id}/result?format=json").get_json()["values"]
+    receipts = [get(user, f"/api/ext/jobs?id={value['job_id']}").get_json() for value in values]
+    in_receipts = [receipt["result"]["items"][0]["emails"][0]["status"] for receipt in receipts]
+    assert in_receipts == [value["status"] for value in values] == ["accept_all", "accept_all", "valid"]
+
+
+def test_a_value_whose_job_ended_without_a_verdict_is_unknown(
+    user: SignedInUser,
+) -> None:
+    list_id = send_list(user, b"ada@acme.com\n").get_json()["id"]
+    before = get(user, f"{PATH}/{list_id}").get_json()["statuses"]
+    with user.database.transaction() as session:
+        job_id = session.scalars(select(VerificationJob.job_id)).one()
+        sweeper.cancel(session, job_id, now=clock.now())
+
+    after = get(user, f"{PATH}/{list_id}").get_json()["statuses"]
+
+    assert (before, after) == ({"pending": 1}, {"unknown": 1})
 
 
 def test_a_list_costs_at_most_what_is_allowed(app: APIFlask, user: SignedInUser) -> None:
@@ -245,7 +275,8 @@ def test_values_are_verified_on_the_page_without_scripts(
 
     assert receipt.request.path.startswith("/history/job_")
     assert "ada@acme.com" in done
-    assert "+4930901820" in done
+    assert "+49 30 901820" in done
+    assert 'action="/reports"' not in done  # the workspace has not bought them
 
 
 @pytest.mark.parametrize(
@@ -291,7 +322,7 @@ def test_a_list_is_verified_on_the_page(app: APIFlask, user: SignedInUser, membe
     assert "<dt>not readable</dt><dd>1</dd>" in done
     assert "Domain accepts all mail" in done
     assert running.request.path in index
-    assert '"ada@globex.com","valid"' in text
+    assert '"2","ada@globex.com","valid"' in text
 
 
 @pytest.mark.parametrize(
