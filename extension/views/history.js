@@ -18,7 +18,7 @@ const KINDS = ["reveal.email", "reveal.phone", "enrichment_request"];
 const KIND_ICONS = { reveal_email: "email", reveal_phone: "phone", enrichment_request: "enrichment" };
 const MAX_JOBS = 50;
 
-/** @type {import("../types.js").View} */
+/** @param {App} app */
 export async function historyView(app) {
   const { jobs } = await app.client.jobs({ kinds: KINDS, limit: MAX_JOBS });
   const listed = jobs.filter((job) => KINDS.includes(job.kind)); // an older server lists all kinds

@@ -6,7 +6,7 @@ import { clearUserData, loadSession, loadSettings, saveSession, updateSettings }
 import { formatCredits, hostOf, t } from "../texts.js";
 import { avatar, button, h } from "./components.js";
 
-/** @type {import("../types.js").View} */
+/** @param {import("../types.js").App} app */
 export async function settingsView(app) {
   const { session } = app;
   const { account, workspace } = session;

@@ -8,7 +8,7 @@ import { announce, button, h } from "./components.js";
 export function addVcard(app, card, contact) {
   if (card.querySelector(".vcard")) return;
   const failure = h("p", { class: "hint" });
-  card.append(button(t("vcard"), download, { class: "vcard" }), failure);
+  card.append(button(t("vcard"), download, { class: "vcard secondary" }), failure);
 
   async function download() {
     try {
