@@ -53,6 +53,7 @@ Prefix = Literal[
     "pwr",
     "sct",
     "scg",
+    "wad",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")

@@ -13,7 +13,7 @@ export function addVcard(app, card, contact) {
     return;
   }
   const failure = h("p", { class: "hint" });
-  card.append(button(t("vcard"), download, { class: "vcard" }), failure);
+  card.append(button(t("vcard"), download, { class: "vcard secondary" }), failure);
 
   async function download() {
     try {

@@ -48,6 +48,7 @@ SCALE = 2  # for high-density screens
 MAX_BYTES = 60_000
 COLOURS = 256
 RESIZING_MS = 1000  # a popup that Chromium is resizing is painted twice
+TRIES = 6  # until two pictures are the same; a spinner never is
 ALL_VIEWS = ("sign-in", "company", "masked", "own", "asking", "revealed", "saved")
 SCREENSHOTS = {"light": ALL_VIEWS, "dark": ("company", "own", "revealed")}
 OWN = "Ethan Rivera"
@@ -297,13 +298,21 @@ def _screenshot(popup: Page, name: str, theme: str) -> None:
         return
     popup.mouse.move(0, 0)
     popup.evaluate("document.activeElement.blur()")
-    popup.wait_for_timeout(RESIZING_MS)
+    before, screenshot = b"", b"-"
+    for _ in range(TRIES):
+        if before == screenshot:
+            break
+        popup.wait_for_timeout(RESIZING_MS)
+        before, screenshot = screenshot, _capture(popup)
+    PICTURES.mkdir(exist_ok=True)
+    (PICTURES / f"extension-{name}-{theme}.png").write_bytes(screenshot)
+
+
+def _capture(popup: Page) -> bytes:
     cdp = popup.context.new_cdp_session(popup)
     clip = popup.evaluate("({ x: 0, y: scrollY, width: document.body.clientWidth, height: innerHeight })")
     clip["scale"] = SCALE
-    screenshot = base64.b64decode(cdp.send("Page.captureScreenshot", {"format": "png", "clip": clip})["data"])
-    PICTURES.mkdir(exist_ok=True)
-    (PICTURES / f"extension-{name}-{theme}.png").write_bytes(screenshot)
+    return base64.b64decode(cdp.send("Page.captureScreenshot", {"format": "png", "clip": clip})["data"])
 
 
 def _reduce_colors(png: bytes) -> bytes:

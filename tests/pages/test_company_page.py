@@ -7,11 +7,13 @@ import re
 import pytest
 from apiflask import APIFlask
 from page_support import Visitor, visitor
-from stored_support import a_company, a_contact, an_email, exclude, own, suppress
+from stored_support import NOW, a_company, a_contact, an_email, exclude, own, suppress
 from users_support import SignedInUser, create_user
 
 from app.domain.email_patterns.patterns import LearnedPattern
 from app.domain.ids import new_id
+from app.domain.providers.website_pages import PageState, RoleAddress
+from app.engine.contacts import website_readings
 from app.engine.contacts.companies import Company
 from app.pages import companies
 
@@ -155,3 +157,18 @@ def test_the_form_of_addresses_is_said_in_words(form: str, words: str, address: 
     learned = LearnedPattern(form, 0.9, 9)
 
     assert (companies.in_words(learned), companies.example(learned, "acme.com")) == (words, address)
+
+
+def test_addresses_of_roles_are_shown_free_with_their_page(
+    browser: Visitor, user: SignedInUser, company: Company
+) -> None:
+    with user.database.transaction() as session:
+        website_readings.claim(session, "acme.com", fresh_since=NOW, now=NOW)
+        found = [RoleAddress("info@acme.com", "https://acme.com/contact")]
+        website_readings.store(session, "acme.com", [PageState(url="x", digest="1")], [], found, now=NOW)
+
+    page = browser.open(f"/companies/{company.id}").text
+
+    assert ">info@acme.com</bdi>" in page
+    assert '<a href="https://acme.com/contact" rel="noopener noreferrer" dir="ltr">' in page
+    assert ", 2026-11-20</span>" in page

@@ -19,7 +19,7 @@ from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPho
 from app.domain.kinds import TraceOutcome
 from app.domain.people_criteria import PeopleCriteria
 from app.domain.providers.rates import Rate
-from app.domain.providers.website_pages import PageState
+from app.domain.providers.website_pages import PageState, RoleAddress
 from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
 
@@ -112,8 +112,8 @@ class ProviderResponse:
 
     `reason` says in one word of lower snake_case why there is no result, if the provider tells. `patterns`
     are what it tells of the company's addresses. `site_people` are all whom the company's website names with
-    an address, and `pages` its pages; they are stored apart from the response, which is about the requested
-    person.
+    an address, `pages` its pages, `role_addresses` its addresses such as info@; they are stored apart from
+    the response, which is about the requested person.
     """
 
     outcome: TraceOutcome
@@ -129,6 +129,7 @@ class ProviderResponse:
     patterns: tuple[PatternStat, ...] = ()
     site_people: tuple[FoundContact, ...] = ()
     pages: tuple[PageState, ...] = ()
+    role_addresses: tuple[RoleAddress, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ class DatabaseCallGateway:
     ) -> CallResult:
         """Store the response and update the throttle; retry while the database is unavailable."""
         persist(partial(self._store_site, provider, started.request, reply))
-        reply = replace(reply, site_people=(), pages=())
+        reply = replace(reply, site_people=(), pages=(), role_addresses=())
         return persist(partial(self._end, provider, started, reply, milliseconds))
 
     def _store_poll_token(
@@ -227,6 +227,7 @@ class DatabaseCallGateway:
                 str(request.subject.company_domain),
                 reply.pages,
                 reply.patterns,
+                reply.role_addresses,
                 now=now,
             )
 

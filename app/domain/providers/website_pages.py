@@ -1,4 +1,4 @@
-"""The state of a page of a company's website, by which a change is seen; it holds no personal data."""
+"""What is kept of the pages of a company's website: their state, by which a change is seen, and addresses."""
 
 from __future__ import annotations
 
@@ -14,3 +14,11 @@ class PageState:
     last_modified: str | None = None
     digest: str | None = None
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleAddress:
+    """An address of a role, such as info@, and the page on which it stands."""
+
+    email: str
+    url: str

@@ -1,7 +1,8 @@
 """The websites that were read, by company domain: when, which pages, and the e-mail patterns they showed.
 
-It holds no personal data: the people whom a site names are stored as contacts. All workers share the rows, so
-that one of them reads a site at a time, and none reads it again for some days.
+It holds no personal data: the people whom a site names are stored as contacts, and addresses of roles in
+`website_addresses`. All workers share the rows, so that one of them reads a site at a time, and none reads it
+again for some days.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from sqlalchemy import ForeignKey, delete, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.email_patterns.patterns import PatternStat
-from app.domain.providers.website_pages import PageState
+from app.domain.providers.website_pages import PageState, RoleAddress
+from app.engine.contacts import website_addresses
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
 from app.infra.database.session import Session
@@ -96,6 +98,7 @@ def store(
     domain: str,
     pages: Sequence[PageState],
     patterns: Sequence[PatternStat],
+    role_addresses: Sequence[RoleAddress] = (),
     *,
     now: datetime,
 ) -> None:
@@ -103,6 +106,9 @@ def store(
     row = session.get(WebsiteReading, domain)
     if row is None:  # purged meanwhile
         return
+    before = {page["url"]: page["digest"] for page in row.pages}
+    unchanged = {page.url for page in pages if page.digest and before.get(page.url) == page.digest}
+    website_addresses.replace(session, domain, role_addresses, pages, unchanged=unchanged, now=now)
     row.read_at, row.reading_until, row.reason = now, None, _failure(pages)
     if pages:
         row.pages = [asdict(page) for page in pages]
@@ -112,7 +118,8 @@ def store(
 
 
 def purge_expired(session: Session, *, before: Moment) -> None:
-    """Delete the readings that ended before this moment, with their patterns."""
+    """Delete the readings that ended before this moment, with their patterns and addresses."""
+    website_addresses.purge_expired(session, before=before)
     expired = select(WebsiteReading.domain).where(WebsiteReading.read_at < before)
     session.execute(delete(WebsiteForm).where(WebsiteForm.domain.in_(expired)))
     session.execute(delete(WebsiteReading).where(WebsiteReading.read_at < before))

@@ -12,12 +12,13 @@ from app.domain.email_patterns import patterns
 from app.domain.email_patterns.patterns import LearnedPattern
 from app.domain.errors import NotFound
 from app.domain.ids import is_id
-from app.engine.contacts import learned_patterns
+from app.engine.contacts import learned_patterns, website_addresses
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.stored_rows import StoredCompany
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.contacts.website_addresses import ShownAddress
 from app.engine.lookups import company_people, people_search
 from app.infra.database.session import Session
 
@@ -41,6 +42,7 @@ class CompanyPage:
 
     `total` counts at most `MOST_COUNTED` people and one more. A page may be shorter than its limit, because
     suppressed people are left out. `sources` are the names of the company's sources, each with its last date.
+    `role_addresses` are those such as info@ that stand on the company's website.
     """
 
     company: StoredCompany
@@ -49,6 +51,7 @@ class CompanyPage:
     people: Sequence[dict[str, Any]]
     next_after: str | None
     sources: Mapping[str, str]
+    role_addresses: Sequence[ShownAddress]
 
 
 def read(
@@ -80,6 +83,7 @@ def read(
         people_search.by_ids(session, workspace_id, ids[:limit], prices=prices),
         ids[limit - 1] if len(ids) > limit else None,
         _sources(company.provenance),
+        website_addresses.shown(session, company.domain) if company.domain else (),
     )
 
 

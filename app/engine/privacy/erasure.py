@@ -29,7 +29,7 @@ from app.domain.suppression_lists import forms
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.workspaces import Workspace
 from app.engine.audit_log import entries as audit_log
-from app.engine.contacts import bulk, emails, phones
+from app.engine.contacts import bulk, emails, phones, website_addresses
 from app.engine.contacts.bounce_reports import Feedback
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
@@ -38,6 +38,7 @@ from app.engine.contacts.phones import Phone
 from app.engine.contacts.saved.contact_lists import ContactList
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.contacts.website_addresses import WebsiteAddress
 from app.engine.events import deliveries
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.provider_calls import ProviderCall
@@ -164,7 +165,10 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
     ]
     of_features = {
         name: find(session, matcher) for holdings in all_holdings() for name, find in holdings.find.items()
-    } | {OwnVerification.__tablename__: own_verifications.of_person(session, matcher)}
+    } | {
+        OwnVerification.__tablename__: own_verifications.of_person(session, matcher),
+        WebsiteAddress.__tablename__: website_addresses.of_person(session, matcher),
+    }
     notes = len(mentioning) + len(lists) + len(referring) + sum(held.notes for held in of_features.values())
     return ErasurePlan(
         matcher=matcher,

@@ -1161,6 +1161,27 @@ def _create_providers() -> None:
     )
 
     op.create_table(
+        "website_addresses",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("domain", sa.String(), nullable=False),
+        sa.Column("email_index", sa.String(), nullable=False),
+        sa.Column("email", sa.String(), nullable=False),
+        sa.Column("url", sa.String(), nullable=False),
+        sa.Column("seen_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_website_addresses")),
+        sa.ForeignKeyConstraint(
+            ["domain"],
+            ["website_readings.domain"],
+            name=op.f("fk_website_addresses_domain"),
+            ondelete="CASCADE",
+        ),
+        sa.UniqueConstraint(
+            "domain", "email_index", "url", name=op.f("uq_website_addresses_domain_email_index_url")
+        ),
+    )
+    op.create_index("ix_website_addresses_email_index", "website_addresses", ["email_index"])
+
+    op.create_table(
         "provider_opt_outs",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("provider", sa.String(), nullable=False),

@@ -155,7 +155,7 @@ def test_an_enrichment_without_a_result_shows_a_message_and_is_not_charged(user:
     expect(part(popup)).to_contain_text("No provider knows this person. Nothing was charged.")
     part(popup).get_by_text("Receipt").click()
     expect(part(popup).get_by_role("row").filter(has_text="Hunter").first).to_contain_text("not found")
-    expect(part(popup).locator("details")).to_contain_text("Charged: 0 credits")
+    expect(part(popup).locator("details.receipt")).to_contain_text("Charged: 0 credits")
     expect(popup.locator("header")).to_contain_text("100 credits")
     assert user.balance() == 100
 

@@ -34,7 +34,7 @@ def reveal(popup: Page, name: str, field: str) -> Locator:
     popup.locator(".people").get_by_role("button", name=name).click()
     part = popup.get_by_role("region", name=field, exact=True)
     part.get_by_role("button", name=re.compile("^(Reveal|Find)")).click()
-    expect(part.locator("details")).to_be_visible()
+    expect(part.locator("details.receipt")).to_be_visible()
     return part
 
 
@@ -101,8 +101,8 @@ def test_a_history_row_opens_the_result_with_its_receipt_and_the_person(user: Br
     expect(popup.get_by_role("heading", level=1)).to_be_focused()
     expect(popup.locator("main")).to_contain_text(DATE)
     popup.get_by_text("Receipt").click()
-    expect(popup.locator("details")).to_contain_text("Already known; no provider was searched")
-    expect(popup.locator("details")).to_contain_text(re.compile(r"Job job_\w{24}"))
+    expect(popup.locator("details.receipt")).to_contain_text("Already known; no provider was searched")
+    expect(popup.locator("details.receipt")).to_contain_text(re.compile(r"Job job_\w{24}"))
     assert user.balance() == 99
     popup.get_by_role("button", name="Open profile").click()
     expect(popup.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")

@@ -142,8 +142,8 @@ def test_a_number_of_the_crm_is_free_and_can_be_bought_all_the_same(
     phone.get_by_role("button", name="Reveal phone").click()
     expect(phone.get_by_role("link")).to_have_attribute("href", f"tel:{NUMBER}")
     phone.get_by_text("Receipt").click()
-    expect(phone.locator("details")).to_contain_text("Charged: 0 credits")
-    expect(phone.locator("details")).to_contain_text("From Hubspot, last seen")
+    expect(phone.locator("details.receipt")).to_contain_text("Charged: 0 credits")
+    expect(phone.locator("details.receipt")).to_contain_text("From Hubspot, last seen")
     before = user.balance()
     phone.get_by_role("button", name="Buy all the same").click()
 
@@ -163,9 +163,9 @@ def test_a_number_of_an_address_book_is_free_and_can_be_bought_all_the_same(
     phone.get_by_role("button", name="Reveal phone").click()
     expect(phone.get_by_role("link")).to_have_attribute("href", f"tel:{NUMBER}")
     phone.get_by_text("Receipt").click()
-    expect(phone.locator("details")).to_contain_text("Charged: 0 credits")
+    expect(phone.locator("details.receipt")).to_contain_text("Charged: 0 credits")
     expect(phone.get_by_role("cell", name="Address book")).to_be_visible()
-    expect(phone.locator("details")).to_contain_text("From Address book, last seen")
+    expect(phone.locator("details.receipt")).to_contain_text("From Address book, last seen")
     before = user.balance()
     phone.get_by_role("button", name="Buy all the same").click()
 

@@ -17,7 +17,7 @@ from app.domain.email_patterns.patterns import PatternStat
 from app.domain.kinds import Outcome, Queue, TraceOutcome
 from app.domain.providers.throttles import Permit
 from app.domain.providers.website_pages import PageState
-from app.engine.contacts import learned_patterns, website_readings
+from app.engine.contacts import learned_patterns, website_addresses, website_readings
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.suppressions import suppressions
@@ -148,6 +148,17 @@ def test_after_that_only_what_changed_is_sent(services: WorkerServices, sites: S
     assert [headers.get("If-None-Match") for headers in sites.headers if headers.get("If-None-Match")] == [
         '"1"'
     ]
+
+
+def test_addresses_of_roles_are_stored_with_their_page(services: WorkerServices, sites: Sites) -> None:
+    sites.add("/", "<a href=/team>Team</a><p>info@acme.com</p>")
+
+    job = revealed(services, "Carl Gauss")
+
+    with services.database.reading() as session:
+        found = [(one.email, one.url) for one in website_addresses.shown(session, "acme.com")]
+    assert found == [("info@acme.com", "https://acme.com/")]
+    assert "info@" not in str(job.result)
 
 
 def test_a_suppressed_person_is_not_stored(services: WorkerServices) -> None:

@@ -81,6 +81,7 @@ class Website:
             reason=reading.reason or "not_named",
             site_people=tuple(contact for contact in named if contact.emails),
             pages=reading.kept_pages,
+            role_addresses=reading.kept_role_addresses,
             patterns=_patterns(reading),
         )
         return _about(request, named, response)

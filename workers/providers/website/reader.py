@@ -15,7 +15,7 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.names.name_keys import person_key
 from app.domain.normal.webhook_addresses import Network
 from app.domain.normal.websites import normal_website
-from app.domain.providers.website_pages import PageState
+from app.domain.providers.website_pages import PageState, RoleAddress
 from workers.mail.host_locks import HostBusy, HostLocks
 from workers.providers.website import page_choice, robots
 from workers.providers.website.fetching import MAX_URL_LENGTH, Fetcher, FetchError
@@ -57,7 +57,7 @@ class WebsiteReading:
     """
 
     people: tuple[PersonOnSite, ...] = ()
-    role_addresses: tuple[str, ...] = ()
+    role_addresses: tuple[RoleAddress, ...] = ()
     pages: tuple[PageState, ...] = ()
     reason: str | None = None
     retry_after: float | None = None
@@ -67,6 +67,11 @@ class WebsiteReading:
     def kept_pages(self) -> tuple[PageState, ...]:
         """Return the pages whose addresses name nobody, so that they can be kept."""
         return tuple(page for page in self.pages if names_nobody(page.url))
+
+    @property
+    def kept_role_addresses(self) -> tuple[RoleAddress, ...]:
+        """Return the addresses of roles on the pages that can be kept."""
+        return tuple(one for one in self.role_addresses if names_nobody(one.url))
 
 
 @dataclass(slots=True)
@@ -78,7 +83,7 @@ class _Run:
     delays: dict[str, float] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
     people: dict[str, PersonOnSite] = field(default_factory=dict)
-    role_addresses: dict[str, None] = field(default_factory=dict)
+    role_addresses: dict[RoleAddress, None] = field(default_factory=dict)
     pages: list[PageState] = field(default_factory=list)
     requests: int = 0
     resume_at: float = 0.0
@@ -195,6 +200,8 @@ class WebsiteReader:
         digest = hashlib.sha256(page.body).hexdigest()
         is_unchanged = known is not None and known.digest == digest
         reading = read_page(page.body, url=page.url, domain=run.fetcher.domain, charset=page.charset)
+        places = (RoleAddress(email, url) for email in reading.role_addresses)
+        run.role_addresses.update(dict.fromkeys(places))
         if not is_unchanged:
             _collect(run, reading, page.url)
         run.pages.append(
@@ -290,7 +297,6 @@ def _collect(run: _Run, reading: PageReading, url: str) -> None:
         else:
             place = before.url if before.person.email else url
             run.people[key] = PersonOnSite(_merged(before.person, person), place)
-    run.role_addresses.update(dict.fromkeys(reading.role_addresses))
 
 
 def _merged(one: PersonOnPage, other: PersonOnPage) -> PersonOnPage:

@@ -13,7 +13,7 @@ import pytest
 import web_sites
 from web_sites import Request, Sites
 
-from app.domain.providers.website_pages import PageState
+from app.domain.providers.website_pages import PageState, RoleAddress
 from workers.providers.website.reader import WebsiteReader, WebsiteReading
 
 CARD = "<div><h3>Ada Lovelace</h3><p>CTO</p><a href='mailto:ada@acme.de'>Mail</a></div>"
@@ -49,7 +49,7 @@ def test_the_home_page_and_those_that_name_people_are_read(sites: Sites) -> None
         "Ada Lovelace": ("ada@acme.de", "https://acme.de/team"),
         "Bob Byron": (None, "https://acme.de/impressum"),
     }
-    assert found.role_addresses == ("info@acme.de",)
+    assert found.role_addresses == (RoleAddress("info@acme.de", "https://acme.de/impressum"),)
     assert sites.paths == ["/robots.txt", "/", "/sitemap.xml", "/impressum", "/team"]
     assert (found.reason, found.requests) == (None, 5)
 
