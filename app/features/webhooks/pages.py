@@ -15,6 +15,7 @@ from app.features.webhooks.message_formats import LABELS as FORMATS
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.pages import event_sentences
+from app.web.languages.texts import translate
 from app.web.pages import forms, paging
 from app.web.pages.access import admin_only, signed_in, viewer
 from app.web.pages.blueprint import PageBlueprint
@@ -121,7 +122,7 @@ def replay(webhook_id: str) -> Response:
     try:
         endpoint_changes.replay(webhook_id)
     except EndpointDisabled as problem:
-        flash(problem.detail, "failure")
+        flash(translate(problem.detail), "failure")
     return go_to("webhooks_page.show", webhook_id=webhook_id)
 
 
