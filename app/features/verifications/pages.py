@@ -9,6 +9,7 @@ from flask import Response
 from app.domain.errors import (
     InsufficientCredits,
     PayloadTooLarge,
+    Problem,
     RateLimited,
     SpendingLimitReached,
     Unavailable,
@@ -70,7 +71,7 @@ def verify() -> Response:
         ]
         return _index(422, errors={"values": " ".join(details)})
     except (InsufficientCredits, SpendingLimitReached) as problem:
-        return _index(402, errors={"values": problem.detail})
+        return _index(402, errors={"values": _refused(problem)})
     return go_to("history.receipt", job_id=answer["job"]["id"])
 
 
@@ -88,7 +89,7 @@ def verify_list() -> Response:
     except (PayloadTooLarge, RateLimited, Unavailable, ValidationFailed) as problem:
         return _index(problem.status, errors={PART: problem.detail})
     except (InsufficientCredits, SpendingLimitReached) as problem:
-        return _index(402, errors={PART: problem.detail})
+        return _index(402, errors={PART: _refused(problem)})
     return go_to("verifications_page.one", verification_id=created["id"])
 
 
@@ -130,3 +131,7 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
         price=app.settings.prices[Kind.VERIFICATION],
         max_mb=requests.MAX_FILE_MB,
     )
+
+
+def _refused(problem: Problem) -> str:
+    return f"{translate(problem.title)}. {translate(problem.detail)}"

@@ -6,6 +6,7 @@ from flask import Response, flash, request
 
 from app.domain.errors import EndpointDisabled, ValidationFailed
 from app.domain.event_types import SUBSCRIBABLE
+from app.domain.messages import Message
 from app.engine.events import deliveries, endpoints
 from app.features.webhooks import attempts as webhook_attempts
 from app.features.webhooks import delivery_log, endpoint_changes
@@ -147,7 +148,7 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
         only_failed="failed" in request.args,
         labels=event_sentences.LABELS,
         types=SUBSCRIBABLE,
-        formats=[("", "By the URL"), *((form.value, label) for form, label in FORMATS.items())],
+        formats=[("", Message("By the URL")), *((form.value, label) for form, label in FORMATS.items())],
         format_labels=FORMATS,
         format=request.form.get("format", ""),
         url=request.form.get("url", ""),
