@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from app.domain.messages import Message
+
 
 class Effect(StrEnum):
     """What is done with a number in a register, from the least strict to the strictest."""
@@ -16,7 +18,7 @@ class Effect(StrEnum):
     HIDE = "hide"
 
     @property
-    def label(self) -> str:
+    def label(self) -> Message:
         """Return the effect for a reader."""
         return _LABELS[self]
 
@@ -26,9 +28,9 @@ class Effect(StrEnum):
 
 
 _LABELS = {
-    Effect.FLAG: "Show with a warning",
-    Effect.HIDE_FOR_MEMBERS: "Hide from members",
-    Effect.HIDE: "Hide from everybody",
+    Effect.FLAG: Message("Show with a warning"),
+    Effect.HIDE_FOR_MEMBERS: Message("Hide from members"),
+    Effect.HIDE: Message("Hide from everybody"),
 }
 _STRICTNESS = {effect: rank for rank, effect in enumerate(Effect)}
 

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from app.domain.messages import Message
-from app.domain.permissions import ACTS, Permission
+from app.domain.permissions import ACTS, REFUSALS, Permission
 from app.domain.spending import LimitUsage, Period
 
 _LIMITS = {
@@ -341,7 +341,11 @@ class PermissionDenied(Forbidden):
                 "account lacks it too, an admin of your workspace can allow it on the page Permissions.",
                 extra=extra,
             )
-        return cls(f"This account may not {act}. {cls.help}", extra=extra)
+        detail = Message(
+            "{refusal} Ask an admin of your workspace, who can allow it on the page Permissions.",
+            refusal=REFUSALS[permission],
+        )
+        return cls(detail, extra=extra)
 
 
 class NotFound(Problem):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
+from app.domain.messages import Message
+
 
 class Permission(StrEnum):
     """Something that an account, or one of its API keys, may or may not do."""
@@ -25,6 +27,22 @@ ACTS = {
     Permission.START_UPLOADS: "upload lists and start them",
 }
 """What each permission is for, after "may"."""
+MAY = {
+    Permission.EXPORT: Message("May download files of contacts and results"),
+    Permission.REVEAL_PHONES: Message("May reveal phone numbers"),
+    Permission.PUSH: Message("May push contacts to a CRM"),
+    Permission.SEE_COSTS: Message("May see what the workspace spends"),
+    Permission.START_UPLOADS: Message("May upload lists and start them"),
+}
+"""What each permission allows, on the pages."""
+REFUSALS = {
+    Permission.EXPORT: Message("This account may not download files of contacts and results."),
+    Permission.REVEAL_PHONES: Message("This account may not reveal phone numbers."),
+    Permission.PUSH: Message("This account may not push contacts to a CRM."),
+    Permission.SEE_COSTS: Message("This account may not see what the workspace spends."),
+    Permission.START_UPLOADS: Message("This account may not upload lists and start them."),
+}
+"""What an account without the permission is told."""
 
 
 def granted(

@@ -7,7 +7,9 @@ from flask import Response, request
 from app.domain.email_patterns.patterns import LearnedPattern
 from app.domain.errors import NotFound
 from app.domain.ids import is_id
+from app.domain.messages import Message
 from app.engine.lookups import company_pages
+from app.web.languages.texts import gettext, translate
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.paging import ROWS
@@ -19,12 +21,12 @@ from app.web.sign_in.auth import caller
 blueprint = PageBlueprint("companies_page", __name__)
 
 _PARTS = {
-    "{first}": ("first name", "jane"),
-    "{last}": ("last name", "doe"),
-    "{f}": ("first letter of the first name", "j"),
-    "{l}": ("first letter of the last name", "d"),
+    "{first}": (Message("first name"), "jane"),
+    "{last}": (Message("last name"), "doe"),
+    "{f}": (Message("first letter of the first name"), "j"),
+    "{l}": (Message("first letter of the last name"), "d"),
 }
-_BETWEEN = {"}.{": "a dot", "}-{": "a hyphen", "}_{": "an underscore"}
+_BETWEEN = {"}.{": Message("a dot"), "}-{": Message("a hyphen"), "}_{": Message("an underscore")}
 
 
 @blueprint.get("/companies/<key>")
@@ -60,9 +62,12 @@ def one(key: str) -> Response:
 
 def in_words(learned: LearnedPattern) -> str:
     """Return the form of the addresses as people would say it, such as "first name, a dot, last name"."""
-    parts = [words for token, (words, _) in _in_order(learned.pattern)]
-    between = next((f", {words}, " for sign, words in _BETWEEN.items() if sign in learned.pattern), " and ")
-    return between.join(parts)
+    parts = [translate(words) for token, (words, _) in _in_order(learned.pattern)]
+    signs = (translate(words) for sign, words in _BETWEEN.items() if sign in learned.pattern)
+    if sign := next(signs, None):
+        return f", {sign}, ".join(parts)
+    first, *rest = parts
+    return gettext("{one} and {other}", one=first, other=", ".join(rest)) if rest else first
 
 
 def example(learned: LearnedPattern, domain: str) -> str:

@@ -8,10 +8,11 @@ from flask import Response, flash, request
 
 from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
-from app.domain.permissions import ACTS, Permission
+from app.domain.permissions import MAY, Permission
 from app.engine.ledger import key_limits
 from app.infra.database import database_clock
 from app.web.accounts import key_changes, limit_changes
+from app.web.languages.texts import gettext, translate
 from app.web.pages import forms
 from app.web.pages.access import signed_in, viewer
 from app.web.pages.blueprint import PageBlueprint
@@ -61,7 +62,8 @@ def put_limits(key_id: str) -> Response:
     try:
         new = forms.load(KeyLimitsSchema(), _limits(dict.fromkeys(PERIODS)))
     except InvalidForm as invalid:
-        flash(f"The limits were not changed: {' '.join(invalid.messages.values())}", "failure")
+        errors = " ".join(map(translate, invalid.messages.values()))
+        flash(gettext("The limits were not changed. {errors}", errors=errors), "failure")
         return go_to("keys_page.index")
     limit_changes.change(key_id, "key", {PERIODS[name]: credits_ for name, credits_ in new.items()})
     flash("The limits of the key are changed. They apply from now on.", "success")
@@ -97,7 +99,7 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None, secret: st
         name=request.form.get("name", "") if errors else "",
         scopes=list(Scope),
         chosen=scopes,
-        permissions=[(one.value, ACTS[one]) for one in Permission if viewer().may(one)],
+        permissions=[(one.value, MAY[one]) for one in Permission if viewer().may(one)],
         permitted=request.form.getlist("permissions") if errors else list(Permission),
         limits={name: request.form.get(name, "") if errors else "" for name in PERIODS},
     )

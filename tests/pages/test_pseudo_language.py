@@ -110,7 +110,6 @@ NOT_YET = {
     "/admin/audit-log": {"commands", "sign in"},
     "/admin/all-audit-log": {"commands", "sign in"},
     "/admin/queues": {"enrichment", "interactive", "providers", "upkeep"},
-    "/exclusions": {"Competitor", "Customer", "Other", "Own company", "Partner"},
 }
 """Texts that are still English in every language, by page."""
 SAME = {"enrich", "lookup", "reveal", "save", "HubSpot", "Pipedrive", "Salesforce", "Twenty", "Zoho CRM"}

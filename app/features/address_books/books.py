@@ -13,6 +13,7 @@ from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import is_id, new_id
 from app.domain.kinds import READ_ADDRESS_BOOK
+from app.domain.messages import Message
 from app.engine.accounts import workspaces
 from app.engine.audit_log import entries as audit_log
 from app.engine.work import items, specs
@@ -30,7 +31,9 @@ MAX_PEOPLE = 100_000
 """The people in all address books of a workspace."""
 MAX_TITLE = 100
 UNKNOWN = "The workspace has no such address book. List them with GET /api/address-books."
-SAME_FILE = "This file is the address book '{}' of the workspace. Send another file, or delete that book."
+SAME_FILE = Message(
+    "This file is the address book '{title}' of the workspace. Send another file, or delete that book."
+)
 READING = specs.register(
     WorkSpec(
         task=READ_ADDRESS_BOOK,
@@ -91,7 +94,9 @@ def create(
         return found, False
     mine = select(func.count()).where(AddressBook.workspace_id == workspace_id)
     if session.scalars(mine).one() >= MAX_BOOKS:
-        detail = f"The workspace has {MAX_BOOKS} address books. Delete one, or replace its file."
+        detail = Message(
+            "The workspace has {count} address books. Delete one, or replace its file.", count=MAX_BOOKS
+        )
         raise ValidationFailed(detail, errors=(FieldError("/file", detail),))
     book = AddressBook(
         id=new_id("adb"),
@@ -125,7 +130,7 @@ def replace(session: Session, workspace_id: str, book_id: str, file: SentFile, *
     digest = _digest(session, workspace_id, file)
     found = _with_file(session, workspace_id, digest)
     if found is not None and found.id != book.id:
-        detail = SAME_FILE.format(found.title)
+        detail = SAME_FILE.format(title=found.title)
         raise ValidationFailed(detail, errors=(FieldError("/file", detail),))
     if found is not None:
         return False

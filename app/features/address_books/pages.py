@@ -42,8 +42,10 @@ def create() -> Response:
         return _page(422, errors=invalid.messages)
     except _REFUSED as problem:
         return _page(problem.status, errors={PART: problem.detail})
-    text = "The file is being read." if sent.is_new else "This file is an address book of yours already."
-    flash(text, "success")
+    flash(
+        "The file is being read." if sent.is_new else "This file is an address book of yours already.",
+        "success",
+    )
     return go_to("address_books_page.index")
 
 
@@ -58,8 +60,7 @@ def replace(book_id: str) -> Response:
         return _page(422, errors=invalid.messages)
     except _REFUSED as problem:
         return _page(problem.status, errors={book_id: problem.detail})
-    text = "The file is being read." if sent.is_new else "The address book has this file already."
-    flash(text, "success")
+    flash("The file is being read." if sent.is_new else "The address book has this file already.", "success")
     return go_to("address_books_page.index")
 
 

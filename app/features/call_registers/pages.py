@@ -7,6 +7,7 @@ from flask import Response, flash
 from app.domain.call_registers import Effect
 from app.domain.errors import NotFound, ValidationFailed
 from app.features.call_registers import choices
+from app.web.languages.texts import gettext, translate
 from app.web.pages import forms
 from app.web.pages.access import admin_only
 from app.web.pages.blueprint import PageBlueprint
@@ -33,7 +34,7 @@ def choose() -> Response:
         row = choices.choose(forms.text("register"), Effect(forms.text("effect")))
     except (NotFound, ValidationFailed, ValueError) as problem:
         detail = problem.errors[0].detail if isinstance(problem, ValidationFailed) else None
-        flash(detail or "Choose one of the listed effects.", "error")
+        flash(translate(detail) if detail else "Choose one of the listed effects.", "failure")
         return go_to("admin_call_registers.index")
-    flash(f"Numbers in {row.name}: {row.effect.label.lower()}.", "success")
+    flash(gettext("Numbers in {register}: {effect}.", register=row.name, effect=row.effect.label), "success")
     return go_to("admin_call_registers.index")

@@ -11,6 +11,7 @@ import re
 from urllib.parse import quote, urlsplit
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 
 DEFAULT = "tel:{number}"
 NUMBER, DIGITS = "{number}", "{digits}"
@@ -21,13 +22,16 @@ SCHEMES = (
 )
 """The schemes of programs that dial. Others could run code or open files."""
 EXAMPLES = (
-    ("tel:{number}", "The program that the computer dials with: Aircall, Dialpad, 3CX, a mobile phone"),
+    (
+        "tel:{number}",
+        Message("The program that the computer dials with: Aircall, Dialpad, 3CX, a mobile phone"),
+    ),
     ("callto:{number}", "Zoom, 3CX, Skype for Business"),
-    ("sip:{number}@pbx.example.com", "A SIP phone"),
+    ("sip:{number}@pbx.example.com", Message("A SIP phone")),
     ("zoomphonecall://{number}", "Zoom Phone"),
     ("rcmobile://call?number={number}", "RingCentral"),
     ("https://teams.microsoft.com/l/call/0/0?users=4:{number}", "Microsoft Teams"),
-    ("https://dialer.example.com/call?n={number}", "A dialler with a website"),
+    ("https://dialer.example.com/call?n={number}", Message("A dialler with a website")),
 )
 _UNUSABLE = re.compile(r"[\s\x00-\x20\x7f-\x9f\"'<>\\^`|]")
 _PLACEHOLDER = re.compile(r"\{[^}]*\}?")

@@ -30,7 +30,13 @@ KINDS = [
     (Kind.EMAIL.value, Message("E-mail address")),
     (Kind.LINKEDIN_URL.value, Message("LinkedIn profile or company page")),
 ]
-REASONS = [(reason.value, reason.label.capitalize()) for reason in Reason]
+REASONS = [
+    (Reason.CUSTOMER.value, Message("Customer")),
+    (Reason.COMPETITOR.value, Message("Competitor")),
+    (Reason.PARTNER.value, Message("Partner")),
+    (Reason.OWN_COMPANY.value, Message("Own company")),
+    (Reason.OTHER.value, Message("Other")),
+]
 
 
 @blueprint.get("/exclusions")

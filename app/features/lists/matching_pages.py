@@ -10,8 +10,9 @@ from app.domain.errors import InvalidValue
 from app.engine.contacts.saved import contact_lists
 from app.engine.owned import owned_contacts
 from app.engine.owned.owned_filters import Cursor, Order, Selection, Sort
-from app.features.lists import changes, matching
+from app.features.lists import changes, matching, sentences
 from app.features.lists.matching import Round
+from app.features.lists.sentences import not_accepted
 from app.infra.database.session import Session
 from app.web.pages import forms
 from app.web.pages.access import signed_in
@@ -44,7 +45,7 @@ def change() -> Response:
     try:
         name = forms.load(NamedListSchema(), {"name": name})["name"] if name else ""
     except InvalidForm as invalid:
-        flash(f"The name of the list is not accepted. {invalid.messages['name']}", "failure")
+        flash(not_accepted(invalid), "failure")
         return go_to_path(back)
     if not forms.text("confirmed"):
         return _confirmation(back, name, list_id)
@@ -55,7 +56,7 @@ def change() -> Response:
     done = replace(done, matched=done.matched + _number("matched"), changed=done.changed + _number("changed"))
     if done.after is not None:
         return _progress(back, list_id, done.after.text(selection), done)
-    flash(_sentence(done, _number("confirmed"), is_removal=is_removal), "success")
+    flash(sentences.changed(done, _number("confirmed"), is_removal=is_removal), "success")
     return go_to_path(back)
 
 
@@ -127,15 +128,3 @@ def _after(selection: Selection) -> Cursor | None:
 def _number(name: str) -> int:
     number = forms.number(forms.text(name))
     return number if isinstance(number, int) else 0
-
-
-def _sentence(done: Round, confirmed: int, *, is_removal: bool) -> str:
-    what = "removed from the list" if is_removal else "added to the list"
-    contacts = f"{done.changed:,} contact{'' if done.changed == 1 else 's'} {what}."
-    others = done.matched - done.changed
-    state = "not on it" if is_removal else "on it already, or have opted out"
-    unchanged = f" {others:,} {'was' if others == 1 else 'were'} {state}." if others else ""
-    if done.matched == confirmed:
-        return contacts + unchanged
-    changed = f" When you confirmed, {confirmed:,} matched; in the end, {done.matched:,} did."
-    return contacts + unchanged + changed

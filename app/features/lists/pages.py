@@ -6,7 +6,8 @@ from flask import Response, flash, request
 
 from app.domain.errors import ValidationFailed
 from app.engine.contacts.saved import contact_lists
-from app.features.lists import changes
+from app.features.lists import changes, sentences
+from app.features.lists.sentences import not_accepted
 from app.web.pages import contact_table, forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -60,13 +61,13 @@ def add() -> Response:
     try:
         named = forms.load(NamedListSchema(), {"name": name})["name"] if name else None
     except InvalidForm as invalid:
-        flash(f"The name of the list is not accepted. {invalid.messages['name']}", "failure")
+        flash(not_accepted(invalid), "failure")
         return go_to_path(back)
     if named:
         added = changes.add_to_named(named, chosen).added
     else:
         added = changes.change_members(forms.text("list_id"), add=chosen).added
-    flash(_sentence(added, "added to the list", len(chosen) - added), "success")
+    flash(sentences.added(added, len(chosen) - added), "success")
     return go_to_path(back)
 
 
@@ -85,7 +86,7 @@ def remove(list_id: str) -> Response:
     """Remove the marked contacts from the list; they stay saved."""
     chosen = request.form.getlist("contact")[:ROWS]
     change = changes.change_members(list_id, remove=chosen)
-    flash(_sentence(change.removed, "removed from the list", 0), "success")
+    flash(sentences.removed(change.removed), "success")
     return go_to_path(local_path(forms.text("next") or f"/lists/{list_id}"))
 
 
@@ -131,8 +132,3 @@ def _one(list_id: str, status: int = 200, *, errors: dict[str, str] | None = Non
     )
     response.status_code = status
     return response
-
-
-def _sentence(count: int, what: str, unchanged: int) -> str:
-    contacts_text = "1 contact" if count == 1 else f"{count} contacts"
-    return f"{contacts_text} {what}." + (f" {unchanged} were on it already." if unchanged else "")

@@ -10,6 +10,7 @@ from app.domain.normal.emails import normal_email
 from app.features.password_resets import actions, rules
 from app.infra.crypto import passwords
 from app.web import failure_limits
+from app.web.languages.texts import translate
 from app.web.pages import forms
 from app.web.pages.access import admin_only
 from app.web.pages.blueprint import PageBlueprint
@@ -93,7 +94,7 @@ def create_link(account_id: str) -> Response:
     try:
         link = actions.create_link(account_id)
     except PasswordResetRefused as problem:
-        flash(problem.detail, "failure")
+        flash(translate(problem.detail), "failure")
         return go_to("admin_accounts.index")
     return page("password_link.html", 201, link=link)
 

@@ -16,6 +16,7 @@ from app.features.people_searches.schemas import PeopleSearchSchema, SearchBody
 from app.features.people_searches.search_requests import DEFAULT_LIMIT, MAX_LIMIT, PeopleSearch
 from app.web import costs
 from app.web.jobs.job_responses import job_body
+from app.web.languages.texts import translate
 from app.web.pages import forms, paging, purpose_choices
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -54,7 +55,7 @@ def create() -> Response:
     except (ValidationFailed, PurposeRequired):
         return _index(422, errors={"": purpose_choices.MISSING})
     except (InsufficientCredits, SpendingLimitReached) as problem:
-        return _index(402, errors={"": f"{problem.title}. {problem.detail}"})
+        return _index(402, errors={"": f"{translate(problem.title)}. {translate(problem.detail)}"})
     return go_to("people_searches_page.one", job_id=answer["job"]["id"])
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.domain.permissions import ACTS, Permission
+from app.domain.messages import Message
+from app.domain.permissions import MAY, Permission
 from app.engine.accounts.accounts import Role
 from app.features.permissions import seats
 from app.infra.telemetry.log import log
+from app.web.languages.texts import gettext
 from app.web.pages.access import admin_only
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.rendering import go_to, page
@@ -18,11 +20,11 @@ from app.web.sign_in.auth import caller
 blueprint = PageBlueprint("admin_permissions", __name__, template_folder="templates")
 
 TITLES = {
-    Permission.EXPORT: "Export",
-    Permission.REVEAL_PHONES: "Reveal phones",
-    Permission.PUSH: "Push to CRM",
-    Permission.SEE_COSTS: "See costs",
-    Permission.START_UPLOADS: "Upload lists",
+    Permission.EXPORT: Message("Export"),
+    Permission.REVEAL_PHONES: Message("Reveal phones"),
+    Permission.PUSH: Message("Push to CRM"),
+    Permission.SEE_COSTS: Message("See costs"),
+    Permission.START_UPLOADS: Message("Upload lists"),
 }
 _CHOICES = {"yes": True, "no": False, "default": None}
 
@@ -39,7 +41,7 @@ def index() -> Response:
         seats=found,
         permissions=list(Permission),
         titles=TITLES,
-        acts=ACTS,
+        acts=MAY,
         admin=Role.ADMIN,
     )
 
@@ -66,5 +68,5 @@ def put_account(account_id: str) -> Response:
     changes = {one: _CHOICES[choice] for one, choice in chosen.items() if choice in _CHOICES}
     account = seats.change_account(caller().workspace_id, account_id, changes)
     log.info("permissions of account changed", account=account_id, by=caller().account_id)
-    flash(f"Saved for {account.name}. It applies to the next request.", "success")
+    flash(gettext("Saved for {name}. It applies to the next request.", name=account.name), "success")
     return go_to("admin_permissions.index")

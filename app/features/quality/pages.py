@@ -13,6 +13,7 @@ from app.features.quality.schemas import FeedbackSchema
 from app.infra.database import database_clock
 from app.web import admission
 from app.web.bodies.received_files import PART
+from app.web.languages.texts import translate
 from app.web.pages import forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -48,12 +49,12 @@ def report() -> Response:
             contact_id = recorded.feedback.contact_id
             sentence = reports.sentence(recorded)
     except InvalidForm as invalid:
-        flash(" ".join(invalid.messages.values()), "failure")
+        flash(" ".join(map(translate, invalid.messages.values())), "failure")
         return go_to_path(path)
     except ContactNotFound:
         flash("Not reported: your workspace has not revealed this value.", "failure")
         return go_to_path(path)
-    flash(sentence, "success")
+    flash(translate(sentence), "success")
     return go_to_path(f"/contacts/{contact_id}" if path in _WITHOUT_GET and not recorded.refunded else path)
 
 

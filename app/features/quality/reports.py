@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from app.domain.messages import Message
 from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.ledger.reveals import REFUND_WITHIN
 from app.features.quality import feedback, phone_feedback
@@ -25,19 +26,19 @@ KINDS: Mapping[str, tuple[FeedbackKind, ...]] = {
 """What can be reported of an address and of a number."""
 NAMES = {"email": "an address", "phone": "a number"}
 _REASONS = {
-    RefundDecision.PENDING: (
+    RefundDecision.PENDING: Message(
         "The price is refunded once a verification or a report of another workspace confirms the bounce."
     ),
-    RefundDecision.GIVEN_BEFORE: "The price was refunded before.",
-    RefundDecision.TOO_LATE: (
-        f"Nothing is refunded: the address was revealed more than {REFUND_WITHIN.days} days ago."
+    RefundDecision.GIVEN_BEFORE: Message("The price was refunded before."),
+    RefundDecision.TOO_LATE: Message(
+        "Nothing is refunded: the address was revealed more than {days} days ago.", days=REFUND_WITHIN.days
     ),
-    RefundDecision.NOTHING_PAID: "Nothing is refunded: your workspace paid nothing for the address.",
+    RefundDecision.NOTHING_PAID: Message("Nothing is refunded: your workspace paid nothing for the address."),
 }
-_BOUNCE_NOT_DUE = (
+_BOUNCE_NOT_DUE = Message(
     "Nothing is refunded: a verification found that the address works, or the person has another one."
 )
-_NOT_A_BOUNCE = "Nothing is refunded: only addresses that bounce are."
+_NOT_A_BOUNCE = Message("Nothing is refunded: only addresses that bounce are.")
 
 
 def record(session: Session, body: Mapping[str, Any], *, now: datetime) -> FeedbackResult:
@@ -72,15 +73,18 @@ def record(session: Session, body: Mapping[str, Any], *, now: datetime) -> Feedb
     return recorded
 
 
-def sentence(recorded: FeedbackResult) -> str:
+def sentence(recorded: FeedbackResult) -> Message:
     """Return what came of a report: how much was refunded, or why nothing was."""
     if recorded.refunded:
-        noun = "credit was" if recorded.refunded == 1 else "credits were"
-        return f"Reported. {recorded.refunded} {noun} refunded."
-    return f"Reported. {_reason(recorded)}"
+        return Message(
+            "Reported. {count} credit was refunded.",
+            "Reported. {count} credits were refunded.",
+            count=recorded.refunded,
+        )
+    return Message("Reported. {reason}", reason=_reason(recorded))
 
 
-def _reason(recorded: FeedbackResult) -> str:
+def _reason(recorded: FeedbackResult) -> Message:
     if recorded.refund in _REASONS:
         return _REASONS[recorded.refund]
     is_bounce = recorded.feedback.kind == FeedbackKind.BOUNCE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.domain.permissions import ACTS, Permission
+from app.domain.permissions import MAY, Permission
 from app.engine.accounts.accounts import Role
 from app.features.scim import setup
 from app.web.pages import forms
@@ -65,5 +65,5 @@ def _page(status: int = 200, *, token: str = "") -> Response:
         provisioning=setup.describe(caller().workspace_id),
         token=token,
         roles=_ROLES,
-        acts=[(one.value, ACTS[one]) for one in Permission],
+        acts=[(one.value, MAY[one]) for one in Permission],
     )

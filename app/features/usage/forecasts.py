@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.domain import credit_schedules
-from app.domain.credit_schedules import MIN_DAYS, RATE_DAYS, Schedule
+from app.domain.credit_schedules import RATE_DAYS, Schedule
 from app.domain.spending import Period
 from app.engine.accounts import workspaces
 from app.engine.ledger.credit_schedules import of_workspace
@@ -85,6 +85,3 @@ def _spent(session: Session, workspace_id: str, since: datetime) -> int:
         LedgerEntry.workspace_id == workspace_id, LedgerEntry.created_at >= since
     )
     return int(session.scalar(query) or 0)
-
-
-TOO_LITTLE = f"A forecast needs {MIN_DAYS} days of use."

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from flask import Response, request
 
+from app.domain.credit_schedules import MIN_DAYS
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.messages import Message
 from app.domain.permissions import Permission
@@ -72,7 +73,7 @@ def index() -> Response:
         highest=max(value or 0 for value in spent),
         limits=limits,
         forecast=forecast,
-        too_little=forecasts.TOO_LITTLE,
+        min_days=MIN_DAYS,
         errors=errors,
         given=request.args if errors else {},
         file=f"/usage/{by}.{{}}?{period}",

@@ -9,17 +9,20 @@ from flask import Response, request
 from app.domain.errors import (
     InsufficientCredits,
     PayloadTooLarge,
+    Problem,
     RateLimited,
     SpendingLimitReached,
     Unavailable,
     ValidationFailed,
 )
 from app.domain.kinds import Kind
+from app.domain.messages import Message
 from app.features.verifications import list_values, lists, requests
 from app.features.verifications.schemas import VerificationSchema, VerifiedListQuery
 from app.web import costs
 from app.web.bodies.downloads import TABLES
 from app.web.bodies.received_files import PART
+from app.web.languages.texts import translate
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -34,8 +37,8 @@ blueprint = PageBlueprint("verifications_page", __name__, template_folder="templ
 SHOWN = 100
 """The values of a list that its page shows; the file has all."""
 MAX_TYPED = 100
-NOTHING_TYPED = "Enter at least one e-mail address or phone number."
-TOO_MANY_TYPED = f"Enter at most {MAX_TYPED} values, or send them as a file."
+NOTHING_TYPED = Message("Enter at least one e-mail address or phone number.")
+TOO_MANY_TYPED = Message("Enter at most {max} values, or send them as a file.", max=MAX_TYPED)
 _FIELDS = ("values", "country", "max_credits")
 
 
@@ -59,15 +62,18 @@ def verify() -> Response:
         body = forms.load(VerificationSchema(), {"values": typed, **forms.texts("country")})
         answer: dict[str, Any] = requests.submit(body).get_json()
     except InvalidForm as invalid:
-        return _index(422, errors={"values": " ".join(dict.fromkeys(invalid.messages.values()))})
+        return _index(
+            422, errors={"values": " ".join(dict.fromkeys(map(translate, invalid.messages.values())))}
+        )
     except ValidationFailed as problem:
         places = [int(error.pointer.rpartition("/")[2]) for error in problem.errors]
         details = [
-            f"{typed[place]}: {error.detail}" for place, error in zip(places, problem.errors, strict=True)
+            f"{typed[place]}: {translate(error.detail)}"
+            for place, error in zip(places, problem.errors, strict=True)
         ]
         return _index(422, errors={"values": " ".join(details)})
     except (InsufficientCredits, SpendingLimitReached) as problem:
-        return _index(402, errors={"values": f"{problem.title}. {problem.detail}"})
+        return _index(402, errors={"values": _refused(problem)})
     return go_to("history.receipt", job_id=answer["job"]["id"])
 
 
@@ -85,7 +91,7 @@ def verify_list() -> Response:
     except (PayloadTooLarge, RateLimited, Unavailable, ValidationFailed) as problem:
         return _index(problem.status, errors={PART: problem.detail})
     except (InsufficientCredits, SpendingLimitReached) as problem:
-        return _index(402, errors={PART: f"{problem.title}. {problem.detail}"})
+        return _index(402, errors={PART: _refused(problem)})
     return go_to("verifications_page.one", verification_id=created["id"])
 
 
@@ -134,3 +140,7 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
         price=app.settings.prices[Kind.VERIFICATION],
         max_mb=requests.MAX_FILE_MB,
     )
+
+
+def _refused(problem: Problem) -> str:
+    return f"{translate(problem.title)}. {translate(problem.detail)}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from app.domain.messages import Message
+
 
 class MessageFormat(StrEnum):
     """The body of a message: the event as JSON, or a sentence for a channel of Slack or Microsoft Teams."""
@@ -15,9 +17,9 @@ class MessageFormat(StrEnum):
 
 
 LABELS = {
-    MessageFormat.STANDARD: "Signed JSON (Standard Webhooks)",
-    MessageFormat.SLACK: "Slack message (also Mattermost, Rocket.Chat, Discord with /slack)",
-    MessageFormat.TEAMS: "Microsoft Teams card (a workflow's URL)",
+    MessageFormat.STANDARD: Message("Signed JSON (Standard Webhooks)"),
+    MessageFormat.SLACK: Message("Slack message (also Mattermost, Rocket.Chat, Discord with /slack)"),
+    MessageFormat.TEAMS: Message("Microsoft Teams card (a workflow's URL)"),
 }
 _HOSTS = {
     "hooks.slack.com": MessageFormat.SLACK,

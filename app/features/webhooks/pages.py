@@ -6,6 +6,7 @@ from flask import Response, flash, request
 
 from app.domain.errors import EndpointDisabled, ValidationFailed
 from app.domain.event_types import SUBSCRIBABLE
+from app.domain.messages import Message
 from app.engine.events import deliveries, endpoints
 from app.features.webhooks import attempts as webhook_attempts
 from app.features.webhooks import delivery_log, endpoint_changes
@@ -15,6 +16,7 @@ from app.features.webhooks.message_formats import LABELS as FORMATS
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.pages import event_sentences
+from app.web.languages.texts import translate
 from app.web.pages import forms, paging
 from app.web.pages.access import admin_only, signed_in, viewer
 from app.web.pages.blueprint import PageBlueprint
@@ -121,7 +123,7 @@ def replay(webhook_id: str) -> Response:
     try:
         endpoint_changes.replay(webhook_id)
     except EndpointDisabled as problem:
-        flash(problem.detail, "failure")
+        flash(translate(problem.detail), "failure")
     return go_to("webhooks_page.show", webhook_id=webhook_id)
 
 
@@ -146,7 +148,7 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
         only_failed="failed" in request.args,
         labels=event_sentences.LABELS,
         types=SUBSCRIBABLE,
-        formats=[("", "By the URL"), *((form.value, label) for form, label in FORMATS.items())],
+        formats=[("", Message("By the URL")), *((form.value, label) for form, label in FORMATS.items())],
         format_labels=FORMATS,
         format=request.form.get("format", ""),
         url=request.form.get("url", ""),

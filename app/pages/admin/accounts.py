@@ -10,6 +10,7 @@ from flask import Response, flash, request
 from marshmallow import validate
 
 from app.domain.errors import NotFound
+from app.domain.messages import Message
 from app.engine.accounts import accounts, sessions
 from app.engine.accounts.accounts import Account, DisabledByOperator, EmailTaken, Role
 from app.infra.crypto import passwords
@@ -17,6 +18,7 @@ from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import account_rules, admission
+from app.web.languages.texts import translate
 from app.web.pages import forms
 from app.web.pages.access import admin_only, viewer
 from app.web.pages.blueprint import PageBlueprint
@@ -49,33 +51,33 @@ class NewAccountSchema(StrictSchema):
     api_access = Boolean(load_default=False)
 
 
-CHANGES: dict[str, tuple[Change, str]] = {
+CHANGES: dict[str, tuple[Change, Message]] = {
     "disable": (
         lambda session, account_id: accounts.disable(
             session, account_id, by_operator=viewer().is_operator, now=database_clock.value(session)
         ),
-        "is disabled; its sessions and API keys have ended",
+        Message("{name} is disabled; its sessions and API keys have ended."),
     ),
     "enable": (
         lambda session, account_id: accounts.enable(session, account_id, by_operator=viewer().is_operator),
-        "can sign in again",
+        Message("{name} can sign in again."),
     ),
     "make-admin": (
         lambda session, account_id: accounts.set_role(session, account_id, Role.ADMIN),
-        "is an admin of the workspace",
+        Message("{name} is an admin of the workspace."),
     ),
     "make-member": (
         lambda session, account_id: accounts.set_role(session, account_id, Role.MEMBER),
-        "is a member of the workspace",
+        Message("{name} is a member of the workspace."),
     ),
-    "grant-api-access": (accounts.grant_api_access, "may create API keys"),
+    "grant-api-access": (accounts.grant_api_access, Message("{name} may create API keys.")),
     "revoke-api-access": (
         lambda session, account_id: accounts.revoke_api_access(session, account_id, now=database_clock.now()),
-        "may no longer create API keys; its keys have ended",
+        Message("{name} may no longer create API keys; its keys have ended."),
     ),
     "sign-out": (
         lambda session, account_id: sessions.end_all(session, account_id, now=database_clock.now()),
-        "is signed out everywhere",
+        Message("{name} is signed out everywhere."),
     ),
 }
 """What an admin can do with an account, and what is then true."""
@@ -133,7 +135,7 @@ def change(account_id: str, change: str) -> Response:
         flash("An operator disabled this account. Only an operator can enable it.", "failure")
         return go_to("admin_accounts.index")
     log.info("account changed", account=account_id, change=change, by=caller().account_id)
-    flash(f"{name} {sentence}.", "success")
+    flash(translate(sentence.format(name=name)), "success")
     return go_to("admin_accounts.index")
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.messages import Message
 from app.web.pages.rendering import words
 from app.web.services import services
 
-MISSING = "Choose what you need the data for."
+MISSING = Message("Choose what you need the data for.")
 """The message of a form without a purpose, if one is required."""
 
 

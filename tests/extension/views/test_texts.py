@@ -169,7 +169,6 @@ def test_a_translation_is_complete_and_within_the_stores_limits(language: str) -
     assert all(text == text.strip() and text for text in translated.values())
     assert not [text for text in translated.values() if re.search(r"  |\.\.\.|'", text)]
     assert len(translated["name"]) <= 45
-    assert len(translated["short_name"]) <= 12
     assert len(translated["description"]) <= 132
 
 

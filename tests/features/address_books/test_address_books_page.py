@@ -50,7 +50,7 @@ def test_a_member_adds_replaces_and_deletes_an_address_book(
     assert "No address books yet" in empty
     assert "The file is being read." in added
     assert "This file is an address book of yours already." in again
-    assert '<th scope="row">My contacts</th>' in read
+    assert '<th scope="row" dir="auto">My contacts</th>' in read
     assert "Ready" in read
     assert "The address book has this file already." in same
     assert "The file is being read." in replaced

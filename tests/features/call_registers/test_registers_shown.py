@@ -100,7 +100,7 @@ def test_the_page_has_a_form_for_each_register(app: APIFlask, admin: SignedInUse
     run("set", "uk-tps", "hide")
     looser = page.send("/admin/call-registers", register="uk-tps", effect="flag").text
 
-    assert "Numbers in TPS: hide from members." in chosen
+    assert "Numbers in TPS: Hide from members." in chosen
     assert "Choose one of the listed effects." in unknown
     assert "Choose one of the listed effects." in wrong
     assert "a workspace may be stricter only" in looser

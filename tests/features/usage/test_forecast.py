@@ -76,12 +76,12 @@ def test_with_less_than_a_week_of_use_nothing_is_foretold(app: APIFlask, admin: 
         None,
         None,
     )
-    assert "A forecast needs 7 days of use. 1 is known." in page(app, admin)
+    assert "A forecast needs 7 days of use. So far: 1." in page(app, admin)
 
 
 def test_without_any_use_nothing_is_foretold(app: APIFlask, admin: SignedInUser) -> None:
     assert forecast(admin)["per_day"] is None
-    assert "0 are known" in page(app, admin)
+    assert "So far: 0." in page(app, admin)
 
 
 def test_credits_end_by_the_rate_of_the_last_four_weeks(app: APIFlask, admin: SignedInUser) -> None:
@@ -102,7 +102,7 @@ def test_the_next_grant_is_counted(app: APIFlask, admin: SignedInUser) -> None:
 
     assert (body["ends_at"], body["next_grant"]["credits"], body["next_grant"]["expires"]) == (None, 500, 60)
     assert "the monthly grants suffice" in text
-    assert "Of 60 unspent ones, none is carried over." in text
+    assert "Unspent ones are not carried over." in text
 
 
 def test_credits_that_end_before_the_grant_are_said(app: APIFlask, admin: SignedInUser) -> None:

@@ -13,6 +13,7 @@ from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission, public_urls
+from app.web.languages.texts import translate
 from app.web.pages import forms
 from app.web.pages.access import admin_only
 from app.web.pages.blueprint import PageBlueprint
@@ -64,7 +65,7 @@ def callback() -> Response:
                 now=database_clock.now(),
             )
     except NotFound as refused:
-        flash(refused.detail, "failure")
+        flash(translate(refused.detail), "failure")
         return go_to("crm_page.index")
     log.info("crm authorized", account=caller().account_id, connection=connection.id)
     flash("The CRM gave access. Check the mapping, and preview a contact before the first push.", "success")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors import registry
 
@@ -20,4 +21,4 @@ def check(vendor: str, list_id: str, kind: RecordKind) -> None:
     if kind is RecordKind.LEAD and crm.lead_prefix is None:
         raise InvalidValue("This CRM has contacts only.")
     if not re.fullmatch(crm.member_lists.pattern, list_id, re.ASCII):
-        raise InvalidValue(f"It does not name a {crm.member_lists.called}. {crm.member_lists.help}")
+        raise InvalidValue(Message("It does not name a list. {help}", help=crm.member_lists.help))

@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response, flash, request
 
 from app.domain.errors import FieldError, PurposeRequired, ValidationFailed
+from app.domain.messages import Message
 from app.features.crm import connections
 from app.features.crm.connections import CrmConnection
 from app.features.crm.schedules import changes, enrichment, listing, schedules, sentences
@@ -45,9 +46,9 @@ DEFAULTS: Mapping[str, Any] = {
 }
 _NUMBERS = ("hour", "max_people", "monthly_credits")
 _DONE = {
-    "pause": "The schedule is paused.",
-    "resume": "The schedule goes on.",
-    "run": "The schedule runs now.",
+    "pause": Message("The schedule is paused."),
+    "resume": Message("The schedule goes on."),
+    "run": Message("The schedule runs now."),
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.exchange import Request, Response
 
@@ -40,7 +41,7 @@ class MemberLists:
     `pattern` is a regular expression of the name.
     """
 
-    called: str
+    called: Message
     help: str
     pattern: str
     page: ReadPage

@@ -48,43 +48,58 @@ HEADERS = [
 ]
 
 
-_BETWEEN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_AGAIN = "Delete this upload and upload the file again if that is wrong; say how to read it there."
+_BETWEEN = {
+    ",": Message("commas"),
+    ";": Message("semicolons"),
+    "\t": Message("tabs"),
+    "|": Message("bars"),
+}
+_AGAIN = Message("Delete this upload and upload the file again if that is wrong; say how to read it there.")
 
 
-def notes(table_format: Mapping[str, Any] | None) -> list[str]:
+def notes(table_format: Mapping[str, Any] | None) -> list[Message]:
     """Return the sentences about how a file was read; none before it is read, and for a workbook's header."""
     if not table_format:
         return []
     sentences = []
     if between := _BETWEEN.get(table_format["delimiter"] or ""):
         sentences.append(
-            f"The file was read as {_named(table_format['encoding'])}, with {between} between the cells."
+            Message(
+                "The file was read as {encoding}, with {separators} between the cells.",
+                encoding=_named(table_format["encoding"]),
+                separators=between,
+            )
         )
     if sheet := table_format.get("sheet"):
-        sentences.append(f"The sheet “{sheet}” was read.{_unread(table_format['unread_sheets'])}")
+        sentences += [Message("The sheet “{sheet}” was read.", sheet=sheet)]
+        sentences += _unread(table_format["unread_sheets"])
     if table_format["is_guessed"]:
-        other = table_format["other_encoding"]
-        doubt = f" It may be {_named(other)} instead." if other else ""
-        sentences.append(f"The encoding was chosen by the words that the file contains.{doubt}")
+        sentences.append(Message("The encoding was chosen by the words that the file contains."))
+        if other := table_format["other_encoding"]:
+            sentences.append(Message("It may be {encoding} instead.", encoding=_named(other)))
     if not table_format["has_header"]:
-        sentences.append("The list was read without a header; what the columns contain is guessed.")
+        sentences.append(Message("The list was read without a header; what the columns contain is guessed."))
     if table_format["is_guessed"] or not table_format["has_header"]:
         sentences.append(_AGAIN)
     if country := table_format.get("phones_read_as"):
         sentences.append(
-            f"Phone numbers without a country code were read as numbers of {country}, as most of the list, "
-            "unless their row names another country. Name the country below if that is wrong."
+            Message(
+                "Phone numbers without a country code were read as numbers of {country}, as most of the "
+                "list, unless their row names another country. Name the country below if that is wrong.",
+                country=country,
+            )
         )
     return sentences
 
 
-def _unread(sheets: Sequence[str]) -> str:
+def _unread(sheets: Sequence[str]) -> list[Message]:
     """Return which other sheets look like lists: nobody would miss their rows before the result."""
-    if not sheets:
-        return ""
     names = ", ".join(f"“{name}”" for name in sheets)
-    return f" These look like lists, too, and were not read: {names}. Upload each as a file of its own."
+    sentence = Message(
+        "These look like lists, too, and were not read: {names}. Upload each as a file of its own.",
+        names=names,
+    )
+    return [sentence] if sheets else []
 
 
 def _named(encoding: str) -> str:

@@ -7,6 +7,7 @@ Source: developers.hubspot.com/docs/api-reference/crm-lists-v3 (`GET /crm/v3/lis
 
 from __future__ import annotations
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.errors import Rejected
 from app.features.crm.vendors.exchange import Request, text
@@ -39,8 +40,8 @@ def page(
 
 
 MEMBER_LISTS = MemberLists(
-    called="list",
-    help="The number of the list (segment): the last part of its address, as in …/lists/42.",
+    called=Message("list"),
+    help=Message("The number of the list (segment): the last part of its address, as in …/lists/42."),
     pattern=r"[0-9]{1,20}",
     page=page,
 )

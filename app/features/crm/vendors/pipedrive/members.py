@@ -6,6 +6,7 @@ Source: the official pipedrive/client-nodejs, `src/versions/v2` (`GET /persons`:
 
 from __future__ import annotations
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.exchange import Request, text
 from app.features.crm.vendors.members import Ask, MemberLists, Members
@@ -30,8 +31,8 @@ def page(
 
 
 MEMBER_LISTS = MemberLists(
-    called="filter",
-    help="The number of the filter of people: the last part of its address, as in …/filter/42.",
+    called=Message("filter"),
+    help=Message("The number of the filter of people: the last part of its address, as in …/filter/42."),
     pattern=r"[0-9]{1,20}",
     page=page,
 )

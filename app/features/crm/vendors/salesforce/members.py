@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.errors import Unreachable
 from app.features.crm.vendors.exchange import Request, text
@@ -48,10 +49,12 @@ def _for_ids(soql: str) -> str:
 
 
 MEMBER_LISTS = MemberLists(
-    called="list view or report",
-    help="The id of the list view: filterName in its address, as in …?filterName=00B5g00000AbCdE. Or the id "
-    "of a report, as in …/Report/00O5g00000AbCdE/view, that has the column Contact ID, or Lead ID for leads. "
-    "Salesforce returns the first 2,000 rows of a report, and all of a list view.",
+    called=Message("list view or report"),
+    help=Message(
+        "The id of the list view: filterName in its address, as in …?filterName=00B5g00000AbCdE. Or the id "
+        "of a report, as in …/Report/00O5g00000AbCdE/view, that has the column Contact ID, or Lead ID for "
+        "leads. Salesforce returns the first 2,000 rows of a report, and all of a list view."
+    ),
     pattern=r"00[BO][A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?",
     page=page,
 )

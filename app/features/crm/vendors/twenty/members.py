@@ -6,6 +6,7 @@ The filters of Twenty's views are written otherwise, and its REST API lists no r
 
 from __future__ import annotations
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.exchange import Request, text
 from app.features.crm.vendors.members import Ask, MemberLists, Members
@@ -34,8 +35,8 @@ def page(
 
 
 MEMBER_LISTS = MemberLists(
-    called="filter",
-    help='A filter of the REST API, such as jobTitle[ilike]:"%sales%", or all for all people.',
+    called=Message("filter"),
+    help=Message('A filter of the REST API, such as jobTitle[ilike]:"%sales%", or all for all people.'),
     pattern=r"all|[A-Za-z][^\n\r]{0,499}",
     page=page,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.errors import Unreachable
 from app.features.crm.vendors.exchange import NO_CONTENT, Request, text
@@ -36,8 +37,8 @@ def page(ask: Ask, list_id: str, kind: RecordKind, position: str | None) -> Memb
 
 
 MEMBER_LISTS = MemberLists(
-    called="custom view",
-    help="The number of the custom view: the last part of its address, as in …/custom-view/4402",
+    called=Message("custom view"),
+    help=Message("The number of the custom view: the last part of its address, as in …/custom-view/4402"),
     pattern=r"[0-9]{1,20}",
     page=page,
 )
