@@ -63,6 +63,9 @@ class Person(StrictModel):
 
     contact_id: str | None = Field(None, description="The id of a contact in an earlier answer, con_….")
     linkedin_url: str | None = Field(None, description="Such as https://www.linkedin.com/in/ada-lovelace.")
+    member_url: str | None = Field(
+        None, description="Of a lead of Sales Navigator or Recruiter, beside the linkedin_url of the person."
+    )
     email: str | None = None
     phone: str | None = Field(None, description="With the country code, such as +12025550143.")
     full_name: str | None = None

@@ -27,6 +27,7 @@ from app.web.schemas.owned_schemas import NotesSchema, OwnedContactResponseSchem
 from app.web.schemas.paging import page_size
 from app.web.schemas.queries import QuerySchema
 from app.web.services import services
+from app.web.sign_in.admins import acts_as_admin
 from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("contacts", __name__, tag="Contacts and lists")
@@ -121,7 +122,9 @@ def show(contact_id: str) -> Response:
     """Get one person that the workspace revealed or saved."""
     with services().database.reading() as session:
         who = caller()
-        found = owned_contacts.get(session, who.workspace_id, contact_id, is_admin=who.is_admin)
+        found = owned_contacts.get(
+            session, who.workspace_id, contact_id, as_admin=acts_as_admin(session, who)
+        )
         return json_response(_public(found))
 
 

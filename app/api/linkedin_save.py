@@ -25,6 +25,7 @@ from app.web.schemas.contact_schemas import AvailableSchema, SavedProfileSchema
 from app.web.schemas.fields import ResponseSchema
 from app.web.schemas.saved_profile_schemas import LinkedinSaveSchema
 from app.web.services import services
+from app.web.sign_in.admins import acts_as_admin
 from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("linkedin_save", __name__, tag="Saved profiles")
@@ -98,7 +99,7 @@ def _to_json(session: Session, saved: SaveResult) -> dict[str, Any]:
         caller().workspace_id,
         subjects,
         prices=services().settings.prices,
-        is_admin=caller().is_admin,
+        as_admin=acts_as_admin(session, caller()),
     )
     contact = match["contact"]
     return {

@@ -27,6 +27,7 @@ from app.web.schemas.contact_schemas import (
 )
 from app.web.schemas.fields import NestedObject, ResponseSchema, StrictSchema, SubjectSchema, exactly_one
 from app.web.services import services
+from app.web.sign_in.admins import reads_as_admin
 from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("lookup", __name__, tag="Lookup")
@@ -144,5 +145,5 @@ def lookup(body: dict[str, Any]) -> Response:
     """
     subjects: list[Subject] = body["subjects"] if "subjects" in body else [body["subject"]]
     reverse_lookups.count(subjects)
-    results = services().lookups.look_up(caller().workspace_id, subjects, is_admin=caller().is_admin)
+    results = services().lookups.look_up(caller().workspace_id, subjects, as_admin=reads_as_admin())
     return json_response({"results": results} if "subjects" in body else results[0])

@@ -22,9 +22,9 @@ class Effect(StrEnum):
         """Return the effect for a reader."""
         return _LABELS[self]
 
-    def hides(self, *, is_admin: bool) -> bool:
+    def hides(self, *, as_admin: bool) -> bool:
         """Return whether a number is hidden from an admin, or from a member."""
-        return self is Effect.HIDE or (self is Effect.HIDE_FOR_MEMBERS and not is_admin)
+        return self is Effect.HIDE or (self is Effect.HIDE_FOR_MEMBERS and not as_admin)
 
 
 _LABELS = {
@@ -55,9 +55,9 @@ class Listing:
     effect: Effect
 
 
-def is_hidden(listings: Iterable[Listing], *, is_admin: bool) -> bool:
+def is_hidden(listings: Iterable[Listing], *, as_admin: bool) -> bool:
     """Return whether a number with these listings is hidden from an admin, or from a member."""
-    return any(one.is_listed and one.effect.hides(is_admin=is_admin) for one in listings)
+    return any(one.is_listed and one.effect.hides(as_admin=as_admin) for one in listings)
 
 
 def do_not_call(reported: bool | None, listings: Sequence[Listing]) -> bool | None:  # noqa: FBT001 -- a value

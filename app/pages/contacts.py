@@ -24,6 +24,7 @@ from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.owned_schemas import NotesSchema
 from app.web.services import services
+from app.web.sign_in.admins import acts_as_admin
 from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("contacts_page", __name__)
@@ -86,7 +87,9 @@ def annotate(contact_id: str) -> Response:
 def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None = None) -> Response:
     workspace_id = caller().workspace_id
     with services().database.reading() as session:
-        person = owned_contacts.get(session, workspace_id, contact_id, is_admin=caller().is_admin)
+        person = owned_contacts.get(
+            session, workspace_id, contact_id, as_admin=acts_as_admin(session, caller())
+        )
         job_ids = reveals.job_ids(session, workspace_id, person.row.contact_id or "")
         receipts = contact_receipts.of_contact(session, workspace_id, person.row.contact_id or "", job_ids)
         lists = contact_lists.page(session, workspace_id, after=None, limit=contact_table.MAX_CHOICES)

@@ -15,6 +15,7 @@ from app.pages import repeats
 from app.web import costs
 from app.web.jobs.job_responses import job_body
 from app.web.services import services
+from app.web.sign_in.admins import reads_as_admin
 from app.web.sign_in.auth import caller
 
 LIVE = timedelta(minutes=10)
@@ -52,7 +53,7 @@ def read(job_id: str) -> ShownJob:
         age = database_clock.value(session) - job.created_at
     return ShownJob(
         snapshot,
-        costs.shown(job_body(snapshot, repeated=False, is_admin=caller().is_admin)),
+        costs.shown(job_body(snapshot, repeated=False, as_admin=reads_as_admin())),
         costs.shown(described),
         repeats.is_repeatable(job, snapshot.items),
         repeats.is_of_own_records(job),

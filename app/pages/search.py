@@ -32,6 +32,7 @@ from app.web.schemas.fields import SubjectSchema
 from app.web.schemas.reveal_schemas import RevealEmailSchema, RevealPhoneSchema
 from app.web.schemas.saved_profile_schemas import LinkedinSaveSchema
 from app.web.services import services
+from app.web.sign_in.admins import reads_as_admin
 from app.web.sign_in.auth import caller
 from app.web.typed_search import TypedPeople
 
@@ -157,7 +158,7 @@ def _found(
 ) -> Response:
     """Return the page with what is stored about the person; else with whom the workspace may mean."""
     reverse_lookups.count([subject])
-    (result,) = services().lookups.look_up(caller().workspace_id, [subject], is_admin=caller().is_admin)
+    (result,) = services().lookups.look_up(caller().workspace_id, [subject], as_admin=reads_as_admin())
     contact = result["contact"]
     named = {"contact_id": contact["id"]} if contact else subject.as_dict()
     is_unknown = contact is None and not result["suppressed"] and result["outcome"] != "ambiguous"

@@ -27,6 +27,11 @@ NOT_RUN = {
     ("README.md", "python3 dev.py demo"): "starts the stack that the other commands use, as the test does",
     ("CONTRIBUTING.md", ""): "runs the test suite, of which this test is a part",
     ("docs/benchmarks.md", ""): "runs for a quarter of an hour; tests/benchmarks tests the parts",
+    (
+        "docs/call-registers.md",
+        "",
+    ): "needs files of registers; tests/features/call_registers runs it",
+    ("docs/credits.md", ""): "needs a workspace; tests/features/credit_grants runs it",
     ("docs/docker.md", ""): "needs Docker; tests/tools/test_deployment_files.py checks the Compose file",
     ("docs/going-live.md", ""): "names a server; test_empty_machine.py runs it, and the checklist's commands",
     ("docs/install.md", ""): "needs an empty machine; test_empty_machine.py runs it",

@@ -15,7 +15,7 @@ def test_every_named_kind_is_specified_and_upkeep_is_for_no_job() -> None:
 def test_bulk_requests_and_clicks_have_different_queues() -> None:
     bulk = [spec.name for spec in KINDS.values() if spec.queue is Queue.ENRICHMENT]
 
-    assert bulk == [Kind.ENRICHMENT_REQUEST]
+    assert bulk == [Kind.ENRICHMENT_REQUEST, Kind.VERIFICATION]
 
 
 def test_no_upkeep_task_has_the_name_of_a_kind() -> None:

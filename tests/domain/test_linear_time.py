@@ -21,7 +21,7 @@ import app.domain
 from app.domain.errors import InvalidValue, Problem
 from app.domain.lists.cells import dates
 from app.domain.lists.cells.cell_warnings import CellWarnings
-from app.domain.lists.files import csv_files, delimiters, encodings, tables, xlsx_links
+from app.domain.lists.files import csv_files, delimiters, encodings, tables, xlsx_links, xlsx_parts
 from app.domain.lists.headers import joined_headers, name_headers, opt_out_headers, upload_columns
 from app.domain.lists.headers.column_mapping import Entity, explain_unknown, map_columns
 from app.domain.lists.headers.column_values import fit_columns
@@ -210,6 +210,7 @@ OTHERS: dict[str, Callable[[str], object]] = {
     "phone_reading.read_number": lambda text: phone_reading.read_number(text, _REGIONS),
     "phone_splits.read_phones": lambda text: list(phone_splits.read_phones(text, lambda: _REGIONS)),
     "tables.read_table": lambda text: list(tables.read_table(io.BytesIO(text.encode()), *_READ).rows),
+    "xlsx_parts.workbook": lambda text: list(xlsx_parts.workbook("Result", [text], [[text]])),
     "xlsx_links": lambda text: xlsx_links._attributes(text.encode()),  # noqa: SLF001 -- reads a part of a zip
     "drop_files.rows": lambda text: list(
         drop_files.rows(io.BytesIO(text.encode()), "20261120_1200_Emails.csv")

@@ -72,20 +72,20 @@ def reveal(harness: WorkerHarness) -> Job:
     return harness.reveal({"linkedin_url": ADA}, Kind.REVEAL_PHONE, types=["mobile", "work"])
 
 
-def body(harness: WorkerHarness, job: Job, *, is_admin: bool = False) -> dict[str, Any]:
+def body(harness: WorkerHarness, job: Job, *, as_admin: bool = False) -> dict[str, Any]:
     snapshot = JobReader(harness.database).read(harness.workspace_id, job.id)
-    return job_body(snapshot, repeated=False, is_admin=is_admin)
+    return job_body(snapshot, repeated=False, as_admin=as_admin)
 
 
-def shown(harness: WorkerHarness, job: Job, *, is_admin: bool = False) -> list[str]:
-    result = body(harness, job, is_admin=is_admin)["result"] or {"phones": []}
+def shown(harness: WorkerHarness, job: Job, *, as_admin: bool = False) -> list[str]:
+    result = body(harness, job, as_admin=as_admin)["result"] or {"phones": []}
     return [phone["e164"] for phone in result["phones"]]
 
 
-def owned(harness: WorkerHarness, *, is_admin: bool = False) -> list[tuple[dict[str, Any], dict[str, str]]]:
+def owned(harness: WorkerHarness, *, as_admin: bool = False) -> list[tuple[dict[str, Any], dict[str, str]]]:
     with harness.database.reading() as session:
         found = owned_contacts.page(
-            session, harness.workspace_id, Selection(), limit=9, is_admin=is_admin
+            session, harness.workspace_id, Selection(), limit=9, as_admin=as_admin
         ).contacts
         return [(one.public(with_values=True), owned_exports.row(one, with_values=True)) for one in found]
 
@@ -198,8 +198,8 @@ def test_an_admin_reveals_and_sees_what_is_hidden_from_members(
     job = harness.run_reveal(job_id, Kind.REVEAL_PHONE)
 
     assert (job.outcome, job.charged > 0) == ("found", True)
-    assert (shown(harness, job, is_admin=True), shown(harness, job)) == ([LISTED], [])
-    [(for_admin, _row)], [(for_member, _)] = owned(harness, is_admin=True), owned(harness)
+    assert (shown(harness, job, as_admin=True), shown(harness, job)) == ([LISTED], [])
+    [(for_admin, _row)], [(for_member, _)] = owned(harness, as_admin=True), owned(harness)
     assert [one["e164"] for one in for_admin["revealed"]["phones"]] == [LISTED]
     assert for_member["revealed"]["phones"] == []
 
@@ -243,7 +243,7 @@ def test_a_workspace_may_be_stricter_than_the_operator(
 
     job = reveal(harness)
 
-    assert shown(harness, job, is_admin=True) == [FREE]
+    assert shown(harness, job, as_admin=True) == [FREE]
 
 
 def test_the_operators_export_marks_numbers_and_leaves_out_hidden_ones(

@@ -95,6 +95,7 @@ MAY_READ_A_ROLE = {
     "app/pages/admin/accounts.py": "shows and changes the roles of others",
     "app/pages/admin/workspaces.py": "creates the first admin of a workspace",
     "app/engine/accounts/permissions.py": "an admin may do all",
+    "app/engine/call_registers/listings.py": "whose job it is: numbers are hidden from members",
     "app/features/scim/access.py": "gives the roles of groups",
     "app/features/scim/groups.py": "stores the roles of groups",
     "app/features/scim/setup.py": "shows the roles of groups",

@@ -294,7 +294,7 @@ def _store_found(
         caller_identifiers.remember(session, workspace_id, known.provided, contacts[0].id, now=now)
     purchase = purchase_of(claim, price=price, countries=resolution.countries, now=now)
     for contact in () if resolution.is_empty else contacts:
-        data = contact_data.load(session, workspace_id, [contact], [known.provided], is_admin=True)
+        data = contact_data.load(session, workspace_id, [contact], [known.provided], as_admin=True)
         exclusion = data.exclusion_of(contact, known.provided)
         if exclusion is not None and not data.is_suppressed(contact):
             return StoredField(exclusion=exclusion)

@@ -22,21 +22,21 @@ def find(session: Session, workspace_id: str, answers: Iterable[Mapping[str, Any
     return listings.find(session, workspace_id, numbers)
 
 
-def shown(answer: dict[str, Any] | None, found: Listings, *, is_admin: bool) -> dict[str, Any] | None:
+def shown(answer: dict[str, Any] | None, found: Listings, *, as_admin: bool) -> dict[str, Any] | None:
     """Return an answer with what the registers say about its numbers, without those that they hide."""
     if not answer or not answer.get("phones"):
         return answer
-    return answer | {"phones": shown_phones(answer["phones"], found, is_admin=is_admin)}
+    return answer | {"phones": shown_phones(answer["phones"], found, as_admin=as_admin)}
 
 
 def shown_phones(
-    phones: Iterable[Mapping[str, Any]], found: Listings, *, is_admin: bool
+    phones: Iterable[Mapping[str, Any]], found: Listings, *, as_admin: bool
 ) -> list[dict[str, Any]]:
     """Return numbers with what the registers say about them, without those that they hide."""
     return [
         _marked(phone, found)
         for phone in phones
-        if not is_hidden(found.get(phone["e164"], ()), is_admin=is_admin)
+        if not is_hidden(found.get(phone["e164"], ()), as_admin=as_admin)
     ]
 
 

@@ -155,8 +155,8 @@ def is_hidden_from_job(session: Session, job_id: str, found: Collection[Listing]
 
     The role of the account is read only if it matters.
     """
-    if not is_hidden(found, is_admin=False) or is_hidden(found, is_admin=True):
-        return is_hidden(found, is_admin=True)
+    if not is_hidden(found, as_admin=False) or is_hidden(found, as_admin=True):
+        return is_hidden(found, as_admin=True)
     account_id = select(_JOBS.c.account_id).where(_JOBS.c.id == job_id).scalar_subquery()
     role = session.scalar(select(Account.role).where(Account.id == account_id))
     return role != Role.ADMIN  # without an account, a job is a member's

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Index, Row, delete, func, select, update
+from sqlalchemy import BigInteger, Index, Row, Select, delete, func, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain import credit_schedules
@@ -26,6 +26,7 @@ from app.engine.ledger import credits
 from app.infra.database import database_clock
 from app.infra.database.db import Base, insert
 from app.infra.database.session import Session
+from app.infra.database.statements import Statement
 
 MAX_DUE = 100
 """The most schedules whose grants one step of the sweep makes; the others are made by the next one."""
@@ -119,12 +120,18 @@ def list_all(session: Session, workspace_id: str | None = None) -> Sequence[Row[
     return session.execute(query.order_by(Workspace.name, Workspace.id)).all()
 
 
-def due(session: Session) -> list[Due]:
-    """Return the grants that are due, the oldest first."""
+def _due(_dialect: str) -> Select[Any]:
     is_due = CreditSchedule.next_at <= database_clock.now()
     query = select(CreditSchedule.workspace_id, CreditSchedule.next_at).where(is_due)
-    rows = session.execute(query.order_by(CreditSchedule.next_at).limit(MAX_DUE))
-    return [Due(*row) for row in rows]
+    return query.order_by(CreditSchedule.next_at).limit(MAX_DUE)
+
+
+_DUE = Statement(Due, _due)
+
+
+def due(session: Session) -> list[Due]:
+    """Return the grants that are due, the oldest first."""
+    return _DUE.all(session, {})
 
 
 def grant(session: Session, one: Due) -> Turn | None:

@@ -128,7 +128,7 @@ def _visible(session: Session, batch: Sequence[Row[*tuple[Any, ...]]]) -> Iterat
                 row._replace(do_not_call=do_not_call(row.do_not_call, registers.get(row.e164, ())))
                 for row in numbers
                 if Identifier("phone", row.e164) not in listed
-                and not is_hidden(registers.get(row.e164, ()), is_admin=True)
+                and not is_hidden(registers.get(row.e164, ()), as_admin=True)
             ]
             yield _row(*_without_hidden(session.settings.regional_rules, contact, addresses, shown))
 

@@ -166,7 +166,7 @@ class Wanted:
     profiles. Contacts that are together in `same_people` are the same person: a regional rule that hides
     values of one hides the values of all. A caller who has read the contacts with their companies passes
     `employers_of` them, and they are not read again. Numbers that do-not-call registers hide from members are
-    hidden unless the reader `is_admin`.
+    hidden unless the reader `as_admin`.
     """
 
     workspace_id: str
@@ -176,7 +176,7 @@ class Wanted:
     saved_urls: Collection[str] = ()
     same_people: Collection[Sequence[Person]] = ()
     employers: Mapping[str, Employer] = field(default_factory=dict)
-    is_admin: bool = False
+    as_admin: bool = False
 
     @property
     def ids(self) -> frozenset[str]:
@@ -191,10 +191,10 @@ def load(
     subjects: Collection[Subject] = (),
     *,
     check_suppressions: bool = True,
-    is_admin: bool = False,
+    as_admin: bool = False,
 ) -> ContactData:
     """Load the data of these contacts for one workspace, as `load_all` does."""
-    wanted = Wanted(workspace_id, contacts, subjects, asked=subjects, is_admin=is_admin)
+    wanted = Wanted(workspace_id, contacts, subjects, asked=subjects, as_admin=as_admin)
     return load_all(session, [wanted], check_suppressions=check_suppressions)[0]
 
 
@@ -340,19 +340,19 @@ def _with_listings(
     ]
     found = listings.find_all(session, numbers)
     return [
-        _listed(data, of_workspace, is_admin=one.is_admin) if of_workspace else data
+        _listed(data, of_workspace, as_admin=one.as_admin) if of_workspace else data
         for one, data, of_workspace in zip(wanted, loaded, found, strict=True)
     ]
 
 
-def _listed(data: ContactData, found: Listings, *, is_admin: bool) -> ContactData:
+def _listed(data: ContactData, found: Listings, *, as_admin: bool) -> ContactData:
     """Return the data with these listings of numbers."""
     shown: dict[str, list[StoredPhone]] = {}
     hidden = {contact_id: list(rows) for contact_id, rows in data.hidden_phones.items()}
     for contact_id, rows in data.phones.items():
         marked = [row._replace(listings=found.get(row.e164, ())) for row in rows]
         for row in marked:
-            is_hidden = call_registers.is_hidden(row.listings or (), is_admin=is_admin)
+            is_hidden = call_registers.is_hidden(row.listings or (), as_admin=as_admin)
             (hidden if is_hidden else shown).setdefault(contact_id, []).append(row)
     return replace(data, phones=shown, hidden_phones=hidden)
 

@@ -292,7 +292,7 @@ def _wanted(workspace_id: str, subjects: Sequence[Subject], matches: Sequence[Ma
         employers=contact_data.employers_of(
             people, (company for match in matches for company in match.companies)
         ),
-        is_admin=True,  # what is hidden from members only is left out by the role of the job's account
+        as_admin=True,  # what is hidden from members only is left out by the role of the job's account
     )
 
 

@@ -29,7 +29,7 @@ class Lookup(NamedTuple):
 
     workspace_id: str
     subjects: Sequence[Subject]
-    is_admin: bool = False
+    as_admin: bool = False
 
 
 class Lookups:
@@ -50,10 +50,10 @@ class Lookups:
         self._together = Grouped(self._look_up_all, name="lookup", size=MAX_GROUP)
 
     def look_up(
-        self, workspace_id: str, subjects: Sequence[Subject], *, is_admin: bool = False
+        self, workspace_id: str, subjects: Sequence[Subject], *, as_admin: bool = False
     ) -> list[dict[str, Any]]:
         """Return one result for each subject, in order, as the function `look_up` does."""
-        lookup = Lookup(workspace_id, subjects, is_admin)
+        lookup = Lookup(workspace_id, subjects, as_admin)
         return self._together(lookup) if _has_one_key(subjects) else self._look_up(lookup)
 
     def with_parts_of_leads(self, workspace_id: str, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Lookups:
             return [self._look_up(lookups[0])]
         with self._database.reading() as session:
             wanted = [(one.workspace_id, one.subjects[0]) for one in lookups]
-            admins = [one.is_admin for one in lookups]
+            admins = [one.as_admin for one in lookups]
             results = look_up_by_key(session, wanted, prices=self._prices, finds=self._finds, admins=admins)
         return [ALONE if result is None else [result] for result in results]
 
@@ -95,7 +95,7 @@ class Lookups:
                 lookup.subjects,
                 prices=self._prices,
                 finds=self._finds,
-                is_admin=lookup.is_admin,
+                as_admin=lookup.as_admin,
             )
 
 
@@ -112,7 +112,7 @@ def look_up(
     *,
     prices: Mapping[str, int],
     finds: Sequence[Find] = (),
-    is_admin: bool = False,
+    as_admin: bool = False,
 ) -> list[dict[str, Any]]:
     """Return one result for each subject, in order, for an admin or a member.
 
@@ -122,7 +122,7 @@ def look_up(
     needs its own.
     """
     matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
-    wanted = _wanted(workspace_id, subjects, matches, is_admin=is_admin)
+    wanted = _wanted(workspace_id, subjects, matches, as_admin=as_admin)
     (data,) = contact_data.load_all(session, [wanted])
     results = [_entry(subject, match, data, prices) for subject, match in zip(subjects, matches, strict=True)]
     people = [
@@ -149,10 +149,10 @@ def look_up_by_key(
     matches = contact_matching.find_by_keys(session, [subject for _workspace_id, subject in wanted])
     readers = zip(wanted, matches, admins or [False] * len(wanted), strict=True)
     matched = [one for one in readers if one[1].outcome == "matched"]
-    found = [(reader, subject, match) for (reader, subject), match, _is_admin in matched]
+    found = [(reader, subject, match) for (reader, subject), match, _as_admin in matched]
     loaded = contact_data.load_all(
         session,
-        [_wanted(reader, [one], [match], is_admin=is_admin) for (reader, one), match, is_admin in matched],
+        [_wanted(reader, [one], [match], as_admin=as_admin) for (reader, one), match, as_admin in matched],
     )
     results = [
         _entry(one, match, data, prices) for (_reader, one, match), data in zip(found, loaded, strict=True)
@@ -167,7 +167,7 @@ def look_up_by_key(
 
 
 def _wanted(
-    workspace_id: str, subjects: Sequence[Subject], matches: Sequence[Match], *, is_admin: bool
+    workspace_id: str, subjects: Sequence[Subject], matches: Sequence[Match], *, as_admin: bool
 ) -> Wanted:
     people = _people(matches)
     return Wanted(
@@ -180,7 +180,7 @@ def _wanted(
         employers=contact_data.employers_of(
             people, (company for match in matches for company in match.companies)
         ),
-        is_admin=is_admin,
+        as_admin=as_admin,
     )
 
 

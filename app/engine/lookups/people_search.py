@@ -74,7 +74,7 @@ def search(
     limit: int,
     cursor: str | None = None,
     prices: Mapping[str, int],
-    is_admin: bool = False,
+    as_admin: bool = False,
 ) -> StoredPeople:
     """Return a page of the stored people who meet the criteria; `prices` are credits by kind of job.
 
@@ -92,7 +92,7 @@ def search(
     page, checked = behind[:limit], found if _must_check(session, found) else ()
     rows = _read(session, workspace_id, {one.id for one in (*page, *checked)})
     people = {id_: _person(row) for id_, row in rows.items()}
-    data = contact_data.load(session, workspace_id, list(people.values()), is_admin=is_admin)
+    data = contact_data.load(session, workspace_id, list(people.values()), as_admin=as_admin)
     hidden = {id_ for id_, person in people.items() if data.is_suppressed(person)}
     hidden |= {one.id for one in (*page, *checked)} - people.keys()
     counted = [one for one in found if one.id not in hidden] if checked else found

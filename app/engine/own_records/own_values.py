@@ -250,7 +250,7 @@ def _without_barred(
         [
             one
             for one in values
-            if not is_hidden(listed.get(one.value, ()), is_admin=True)
+            if not is_hidden(listed.get(one.value, ()), as_admin=True)
             if (suppressed | barred.keys()).isdisjoint(_identifiers(question.field_request.field, [one]))
             and not _has_bounced(session, question, one, since)
         ]

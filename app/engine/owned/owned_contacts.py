@@ -134,18 +134,18 @@ def page(
     *,
     after: Cursor | None = None,
     limit: int,
-    is_admin: bool = False,
+    as_admin: bool = False,
 ) -> OwnedPage:
     """Return a page of the workspace's people, in at most twelve queries regardless of its size.
 
     A page may be shorter than its limit, because suppressed people are removed from it. Numbers that
-    do-not-call registers hide from members are in it if the reader `is_admin`.
+    do-not-call registers hide from members are in it if the reader `as_admin`.
     """
     rows = _rows(session, workspace_id, selection, after, limit + 1)
     shown = rows[:limit]
     people = [contact for row in shown if (contact := _contact(row))]
     urls = [Subject(linkedin_url=row.saved_linkedin_url) for row in shown if row.saved_linkedin_url]
-    data = contact_data.load(session, workspace_id, people, urls, is_admin=is_admin)
+    data = contact_data.load(session, workspace_id, people, urls, as_admin=as_admin)
     lists = contact_lists.by_profile(session, [row.saved_id for row in shown if row.saved_id])
     changes = job_change_descriptions.latest_of(session, workspace_id, [person.id for person in people])
     contacts = [
@@ -194,10 +194,10 @@ def cursor_of(session: Session, workspace_id: str, selection: Selection, person_
     return Cursor(rows[0].sort_key, rows[0].person_id) if rows else None
 
 
-def get(session: Session, workspace_id: str, person_id: str, *, is_admin: bool = False) -> OwnedContact:
+def get(session: Session, workspace_id: str, person_id: str, *, as_admin: bool = False) -> OwnedContact:
     """Return the workspace's person with this id, of a contact or of a saved profile."""
     chosen = Selection(person_id=person_id)
-    found = page(session, workspace_id, chosen, limit=1, is_admin=is_admin).contacts
+    found = page(session, workspace_id, chosen, limit=1, as_admin=as_admin).contacts
     if not found:
         raise ContactNotFound
     return found[0]

@@ -11,6 +11,7 @@ from app.engine.lookups import people_search
 from app.engine.lookups.people_search import StoredPeople
 from app.web import typed_search
 from app.web.services import services
+from app.web.sign_in.admins import acts_as_admin
 from app.web.sign_in.auth import caller
 
 
@@ -44,7 +45,7 @@ def search(criteria: PeopleCriteria, *, limit: int, cursor: str | None) -> Store
                 limit=limit,
                 cursor=cursor,
                 prices=app.settings.prices,
-                is_admin=caller().is_admin,
+                as_admin=acts_as_admin(session, caller()),
             )
     except InvalidValue as error:
         raise ValidationFailed(errors=(FieldError("/cursor", str(error)),)) from error

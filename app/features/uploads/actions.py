@@ -28,6 +28,7 @@ from app.web.bodies.received_files import ReceivedFile
 from app.web.export_records import record_export
 from app.web.owned import owned_changes
 from app.web.services import services
+from app.web.sign_in.admins import reads_as_admin
 from app.web.sign_in.auth import caller
 
 LIST_BATCH = 500
@@ -164,7 +165,7 @@ def download_result(upload: Upload, file_format: str | None = None) -> Response:
     """Return the result as a file, by default as the list came; its rows are read while it is sent."""
     record_export(Action.EXPORT_UPLOAD, upload.id)
     file_format = file_format or result_files.format_of(upload)
-    parts = result_files.parts(services().database, upload, file_format, is_admin=caller().is_admin)
+    parts = result_files.parts(services().database, upload, file_format, as_admin=reads_as_admin())
     # Passed through, because Flask would read all parts to find out how long the response is.
     response = Response(
         parts, content_type=result_files.content_type(upload, file_format), direct_passthrough=True

@@ -34,6 +34,7 @@ from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import split
 from app.web.services import services
+from app.web.sign_in.admins import acts_as_admin
 from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("uploads", __name__, tag="Uploads")
@@ -192,7 +193,7 @@ def delete_upload(upload_id: str) -> Response:
 
 
 def _page(session: Session, upload: Upload, first: int, limit: int) -> dict[str, Any]:
-    rows = results.rows(session, upload, first=first, limit=limit, is_admin=caller().is_admin)
+    rows = results.rows(session, upload, first=first, limit=limit, as_admin=acts_as_admin(session, caller()))
     is_last = not rows or rows[-1].number + 1 >= upload.row_count
     return {"rows": list(map(_to_json, rows)), "next_cursor": None if is_last else rows[-1].number + 1}
 

@@ -53,12 +53,12 @@ def content_type(upload: Upload, file_format: str) -> str:
     return "text/csv; charset=utf-8" if is_utf_8 else "text/csv"
 
 
-def parts(database: Database, upload: Upload, file_format: str, *, is_admin: bool = False) -> Iterator[bytes]:
+def parts(database: Database, upload: Upload, file_format: str, *, as_admin: bool = False) -> Iterator[bytes]:
     """Yield the file in parts: the columns and rows of the upload, in their order, and what was found.
 
-    Numbers that do-not-call registers hide from members are in it if the reader `is_admin`.
+    Numbers that do-not-call registers hide from members are in it if the reader `as_admin`.
     """
-    batches = results.batches(database, upload, is_admin=is_admin)
+    batches = results.batches(database, upload, as_admin=as_admin)
     return (_workbook if file_format == XLSX else _text)(upload, batches)
 
 

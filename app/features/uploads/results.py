@@ -116,15 +116,15 @@ class _Row(NamedTuple):
 
 
 def rows(
-    session: Session, upload: Upload, *, first: int, limit: int, is_admin: bool = False
+    session: Session, upload: Upload, *, first: int, limit: int, as_admin: bool = False
 ) -> list[ResultRow]:
     """Return the rows from this number on with their results; a duplicate has the result of the first row.
 
-    Numbers that do-not-call registers hide from members are in it if the reader `is_admin`.
+    Numbers that do-not-call registers hide from members are in it if the reader `as_admin`.
     They are fewer than the limit if their cells are long, but at least one.
     """
     query = row_store.fitting(session, _joined(), upload.id, first=first, limit=limit)
-    return _read(session, upload, query, is_admin=is_admin)
+    return _read(session, upload, query, as_admin=as_admin)
 
 
 def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
@@ -142,15 +142,15 @@ def _some_rows(
 ) -> list[ResultRow]:
     query = _joined().where(UploadRow.duplicate_of.is_(None), condition)
     fitting = row_store.fitting(session, query, upload.id, first=0, limit=limit)
-    return _read(session, upload, fitting, is_admin=False)
+    return _read(session, upload, fitting, as_admin=False)
 
 
-def batches(database: Database, upload: Upload, *, is_admin: bool = False) -> Iterator[list[ResultRow]]:
+def batches(database: Database, upload: Upload, *, as_admin: bool = False) -> Iterator[list[ResultRow]]:
     """Yield all rows in batches, each read in a session of its own: a slow reader holds no connection."""
     first = 0
     while True:
         with database.reading() as session:
-            found = rows(session, upload, first=first, limit=BATCH, is_admin=is_admin)
+            found = rows(session, upload, first=first, limit=BATCH, as_admin=as_admin)
         if not found:
             return
         yield found
@@ -162,7 +162,7 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
 
     A result names values. Its contact is the one under which the workspace revealed them.
     """
-    read = rows(session, upload, first=first, limit=limit, is_admin=True)  # nothing of them is shown
+    read = rows(session, upload, first=first, limit=limit, as_admin=True)  # nothing of them is shown
     emails = stored_forms(session, "email", [row.email for row in read if row.email])
     phones = stored_forms(session, "phone", [row.phone for row in read if row.phone])
     values = [*(("email", form) for form in emails), *(("phone", form) for form in phones)]
@@ -174,12 +174,12 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
     return found, read[-1].number + 1 if read else None
 
 
-def _read(session: Session, upload: Upload, query: Select[Any], *, is_admin: bool) -> list[ResultRow]:
+def _read(session: Session, upload: Upload, query: Select[Any], *, as_admin: bool) -> list[ResultRow]:
     found = [_Row._make(row) for row in session.execute(query)]
     hidden = hidden_values.in_answers(session, [(row.result, row.request or {}) for row in found])
     listed = listed_answers.find(session, upload.workspace_id, (row.result for row in found))
     visible = (hidden_values.without(row.result, hidden) for row in found)
-    shown = [listed_answers.shown(values, listed, is_admin=is_admin) or {} for values in visible]
+    shown = [listed_answers.shown(values, listed, as_admin=as_admin) or {} for values in visible]
     return [_result(row, upload.status, values) for row, values in zip(found, shown, strict=True)]
 
 

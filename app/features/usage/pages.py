@@ -58,8 +58,8 @@ def index() -> Response:
     spent = _credits_by_day(daily, start, end)
     with services().database.reading() as session:
         limits = limit_changes.visible(session, limit=paging.ROWS)
-        is_admin = acts_as_admin(session, caller())
-        forecast = forecasts.of(session, caller().workspace_id) if is_admin else None
+        as_admin = acts_as_admin(session, caller())
+        forecast = forecasts.of(session, caller().workspace_id) if as_admin else None
     period = urlencode({"from": start.isoformat(), "to": end.isoformat()})
     return page(
         "usage.html",

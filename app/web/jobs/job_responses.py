@@ -18,7 +18,7 @@ from app.web.bodies.body import json_response
 from app.web.errors import localized
 from app.web.jobs.waiting import WaitPreference
 from app.web.services import services
-from app.web.sign_in.auth import caller
+from app.web.sign_in.admins import reads_as_admin
 
 RETRY_AFTER_SECONDS = 1
 EMPTY_RESULT: dict[str, Any] = {
@@ -43,7 +43,7 @@ def job_response(
     `repeated` means that the job had finished before this request, which was therefore charged nothing.
     """
     job = snapshot.job
-    body = job_body(snapshot, repeated=repeated, is_admin=caller().is_admin)
+    body = job_body(snapshot, repeated=repeated, as_admin=reads_as_admin())
     all_headers = {
         "X-Credits-Charged": str(body["credits"]["charged"]),
         "X-Credits-Balance": str(snapshot.balance.available),
@@ -58,15 +58,15 @@ def job_response(
     return json_response(body, 202, all_headers)
 
 
-def job_body(snapshot: JobSnapshot, *, repeated: bool, is_admin: bool = False) -> dict[str, Any]:
+def job_body(snapshot: JobSnapshot, *, repeated: bool, as_admin: bool = False) -> dict[str, Any]:
     """Return the response body of a queued endpoint, for an admin or a member."""
     job = snapshot.job
     owned = repeated and job.outcome == Outcome.FOUND and not KINDS[job.kind].is_free
     return {
         "job": _job(snapshot),
-        "result": _items_result(snapshot, is_admin=is_admin)
+        "result": _items_result(snapshot, as_admin=as_admin)
         if snapshot.items
-        else _result(snapshot, is_admin=is_admin),
+        else _result(snapshot, as_admin=as_admin),
         "trace": snapshot.trace,
         "credits": {
             "charged": 0 if repeated else job.charged,
@@ -88,10 +88,10 @@ def _job(snapshot: JobSnapshot) -> dict[str, Any]:
     return body if reference is None else body | {"client_reference": reference}
 
 
-def _result(snapshot: JobSnapshot, *, is_admin: bool) -> dict[str, Any] | None:
+def _result(snapshot: JobSnapshot, *, as_admin: bool) -> dict[str, Any] | None:
     if (show := shown_results.by_kind().get(snapshot.job.kind)) is not None:
         return _with_reference(snapshot, _shown_now(snapshot.job, show))
-    result = _shown(snapshot.job.result, snapshot, is_admin=is_admin)
+    result = _shown(snapshot.job.result, snapshot, as_admin=as_admin)
     if result is None or jobs.EXCLUDED in result:
         return None
     if snapshot.job.kind == Kind.LEADS_BY_WEBSITE_HASH:
@@ -112,7 +112,7 @@ def _with_reference(snapshot: JobSnapshot, result: dict[str, Any] | None) -> dic
     return {**result, "client_reference": snapshot.client_reference}
 
 
-def _items_result(snapshot: JobSnapshot, *, is_admin: bool) -> dict[str, Any]:
+def _items_result(snapshot: JobSnapshot, *, as_admin: bool) -> dict[str, Any]:
     """Return the results of an enrichment; results of unfinished items are empty."""
     return {
         "items": [
@@ -120,7 +120,7 @@ def _items_result(snapshot: JobSnapshot, *, is_admin: bool) -> dict[str, Any]:
                 "index": item.index,
                 "client_reference": item.request.get("client_reference"),
                 "outcome": item.outcome,
-                **_item_result(item, snapshot, is_admin=is_admin),
+                **_item_result(item, snapshot, as_admin=as_admin),
                 "credits_charged": item.charged,
                 "error": item.error and localized(jobs.public_error(snapshot.job, item.error)),
             }
@@ -130,14 +130,14 @@ def _items_result(snapshot: JobSnapshot, *, is_admin: bool) -> dict[str, Any]:
     }
 
 
-def _shown(answer: dict[str, Any] | None, snapshot: JobSnapshot, *, is_admin: bool) -> dict[str, Any] | None:
+def _shown(answer: dict[str, Any] | None, snapshot: JobSnapshot, *, as_admin: bool) -> dict[str, Any] | None:
     """Return an answer as the reader may see it now: without what rules hide, and with the registers."""
     visible = hidden_values.without(answer, snapshot.hidden)
-    return listed_answers.shown(visible, snapshot.listings, is_admin=is_admin)
+    return listed_answers.shown(visible, snapshot.listings, as_admin=as_admin)
 
 
-def _item_result(item: JobItem, snapshot: JobSnapshot, *, is_admin: bool) -> dict[str, Any]:
-    result = _shown(item.result, snapshot, is_admin=is_admin) or EMPTY_RESULT
+def _item_result(item: JobItem, snapshot: JobSnapshot, *, as_admin: bool) -> dict[str, Any]:
+    result = _shown(item.result, snapshot, as_admin=as_admin) or EMPTY_RESULT
     if jobs.EXCLUDED in result:
         return EMPTY_RESULT | {jobs.EXCLUDED: jobs.public_exclusion(result)}
     if jobs.SKIPPED in result:

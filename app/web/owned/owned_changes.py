@@ -12,6 +12,7 @@ from app.engine.owned.owned_edits import Edit
 from app.infra.database import database_clock
 from app.web import admission
 from app.web.bodies.idempotency_header import is_replay
+from app.web.sign_in.admins import acts_as_admin
 from app.web.sign_in.auth import caller
 
 
@@ -28,4 +29,6 @@ def annotate(person_id: str, notes: Mapping[str, Any]) -> tuple[OwnedContact, bo
         if not replayed:
             owned_edits.annotate(session, edit(now), person_id, **notes)
         who = caller()
-        return owned_contacts.get(session, who.workspace_id, person_id, is_admin=who.is_admin), replayed
+        return owned_contacts.get(
+            session, who.workspace_id, person_id, as_admin=acts_as_admin(session, who)
+        ), replayed

@@ -16,6 +16,7 @@ from app.infra.database.db import Database
 from app.web.bodies.downloads import json_download, table_download
 from app.web.export_records import record_export
 from app.web.services import services
+from app.web.sign_in.admins import acts_as_admin, reads_as_admin
 from app.web.sign_in.auth import caller
 
 BATCH_SIZE = 500
@@ -45,7 +46,7 @@ def read_page(selection: Selection, *, after: Cursor | None, limit: int) -> Owne
             selection,
             after=after,
             limit=limit,
-            is_admin=caller().is_admin,
+            as_admin=acts_as_admin(session, caller()),
         )
 
 
@@ -53,7 +54,7 @@ def download(selection: Selection, file_format: str, *, for_spreadsheet: bool = 
     """Return all of the caller's people that the selection matches, as a file."""
     record_export(Action.EXPORT_CONTACTS)
     workspace_id, with_values = caller().workspace_id, may_see_values()
-    people = _all(services().database, workspace_id, selection, is_admin=caller().is_admin)
+    people = _all(services().database, workspace_id, selection, as_admin=reads_as_admin())
     if file_format == "json":
         return json_download("contacts", (person.public(with_values=with_values) for person in people))
     with services().database.reading() as session:
@@ -63,14 +64,14 @@ def download(selection: Selection, file_format: str, *, for_spreadsheet: bool = 
 
 
 def _all(
-    database: Database, workspace_id: str, selection: Selection, *, is_admin: bool
+    database: Database, workspace_id: str, selection: Selection, *, as_admin: bool
 ) -> Iterator[OwnedContact]:
     """Yield all people in batches, each read in a session of its own: a slow reader holds no connection."""
     cursor = None
     while True:
         with database.reading() as session:
             batch = owned_contacts.page(
-                session, workspace_id, selection, after=cursor, limit=BATCH_SIZE, is_admin=is_admin
+                session, workspace_id, selection, after=cursor, limit=BATCH_SIZE, as_admin=as_admin
             )
         yield from batch.contacts
         cursor = batch.next_cursor

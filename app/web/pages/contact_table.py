@@ -17,6 +17,7 @@ from app.web.pages.paging import ROWS
 from app.web.pages.rendering import page
 from app.web.pages.value_words import EMAIL_STATUS
 from app.web.services import services
+from app.web.sign_in.admins import acts_as_admin
 from app.web.sign_in.auth import caller
 
 MAX_CHOICES = 500
@@ -38,7 +39,7 @@ def show(
     with services().database.reading() as session:
         after = owned_contacts.cursor_of(session, workspace_id, chosen, request.args.get("after", ""))
         found = owned_contacts.page(
-            session, workspace_id, chosen, after=after, limit=ROWS, is_admin=caller().is_admin
+            session, workspace_id, chosen, after=after, limit=ROWS, as_admin=acts_as_admin(session, caller())
         )
         lists = contact_lists.page(session, workspace_id, after=None, limit=MAX_CHOICES)
         team = accounts.of_workspace(session, workspace_id)

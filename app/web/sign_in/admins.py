@@ -5,8 +5,9 @@ from __future__ import annotations
 from app.domain.callers import Caller
 from app.domain.errors import AdminRequired, TotpRequiredForAdmins
 from app.infra.database.session import Session
+from app.web.services import services
 from app.web.sign_in import second_factor
-from app.web.sign_in.auth import session_caller
+from app.web.sign_in.auth import caller, session_caller
 
 
 def admin_caller(session: Session) -> Caller:
@@ -22,3 +23,14 @@ def admin_caller(session: Session) -> Caller:
 def acts_as_admin(session: Session, current: Caller) -> bool:
     """Return whether `admin_caller` would accept this caller."""
     return current.kind == "session" and current.is_admin and second_factor.suffices(session, current)
+
+
+def reads_as_admin() -> bool:
+    """Return whether this request may read what is kept from members; it opens a session if it has to."""
+    current = caller()
+    if current.kind != "session" or not current.is_admin:
+        return False
+    if not second_factor.is_required():
+        return True
+    with services().database.reading() as session:
+        return second_factor.suffices(session, current)

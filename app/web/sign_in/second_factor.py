@@ -9,9 +9,14 @@ from app.infra.database.session import Session
 from app.web.services import services
 
 
+def is_required() -> bool:
+    """Return whether the setting is on."""
+    return services().settings.totp_required_for == "admins"
+
+
 def suffices(session: Session, current: Caller) -> bool:
     """Return whether the setting is off, or the account has two-factor sign-in or used a company account."""
-    if services().settings.totp_required_for != "admins":
+    if not is_required():
         return True
     if session.get_one(Account, current.account_id).totp_enabled_at is not None:
         return True

@@ -98,7 +98,7 @@ def test_available_values_are_masked_and_priced(session: Session) -> None:
             "field": "phone",
             "type": "work",
             "masked": "+1 •••••••43",
-            "do_not_call": None,
+            "do_not_call": False,
             "status": "valid",
             "last_verified_at": None,
             "owned": False,

@@ -225,5 +225,5 @@ def test_a_database_without_tables_is_somebody_elses_finding(settings: Settings,
 
 
 def test_effects_are_ordered_by_strictness() -> None:
-    assert [effect.hides(is_admin=False) for effect in Effect] == [False, True, True]
-    assert [effect.hides(is_admin=True) for effect in Effect] == [False, False, True]
+    assert [effect.hides(as_admin=False) for effect in Effect] == [False, True, True]
+    assert [effect.hides(as_admin=True) for effect in Effect] == [False, False, True]

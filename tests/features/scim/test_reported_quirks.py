@@ -66,9 +66,7 @@ def test_an_address_is_replaced_and_the_others_stay(idp: IdentityProvider) -> No
     both = [{"type": "work", "value": "bob@acme.example"}, {"type": "home", "value": "bob@home.example"}]
     user = idp.create(emails=both)
 
-    response = idp.patch(
-        f"/Users/{user['id']}", {"op": "replace", "path": WORK, "value": "rob@acme.example"}
-    )
+    response = idp.patch(f"/Users/{user['id']}", {"op": "replace", "path": WORK, "value": "rob@acme.example"})
 
     assert emails(response.get_json(force=True)) == {"work": "rob@acme.example", "home": "bob@home.example"}
 

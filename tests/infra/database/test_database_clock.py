@@ -24,6 +24,7 @@ OWN_CLOCK = {
     "app/api/ops/readiness.py": "the time since when Redis has its data, for a metric",
     "app/web/bodies/downloads.py": "puts the day into the name of a file",
     "app/features/usage/reports.py": "the default days of a report",
+    "app/features/call_registers/commands.py": "refuses the date of a register in the future",
     "app/features/verifications/work.py": "the date of an address that is only verified",
     "app/features/people_searches/search_requests.py": "the date of a company that is only searched",
     "app/features/crm/turn/authorization.py": "renews early; a late one is renewed when refused",
