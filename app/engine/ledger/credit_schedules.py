@@ -120,7 +120,7 @@ def list_all(session: Session, workspace_id: str | None = None) -> Sequence[Row[
     return session.execute(query.order_by(Workspace.name, Workspace.id)).all()
 
 
-def _due(_dialect: str) -> Select[Any]:
+def _due(_dialect: str) -> Select[str, datetime]:
     is_due = CreditSchedule.next_at <= database_clock.now()
     query = select(CreditSchedule.workspace_id, CreditSchedule.next_at).where(is_due)
     return query.order_by(CreditSchedule.next_at).limit(MAX_DUE)
