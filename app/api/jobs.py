@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint
+from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, validate
 
@@ -18,7 +18,6 @@ from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.job_schemas import JobResponseSchema
 from app.web.schemas.paging import IdCursor, page_size, split
-from app.web.schemas.queries import QuerySchema
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
 
@@ -28,7 +27,7 @@ DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 
 
-class JobsQuery(QuerySchema):
+class JobsQuery(Schema):
     """The id of one job, or the filter and page of a list."""
 
     id = fields.String(metadata={"description": "Poll this job.", "example": ids.EXAMPLES["job"]})

@@ -13,7 +13,8 @@ class QuerySchema(Schema):
     """Parameters of a query string; unknown ones are errors.
 
     A misspelt filter that is ignored would return everything. Options of marshmallow do not do this: webargs
-    overrides `Meta.unknown` for query strings.
+    overrides `Meta.unknown` for query strings. The endpoints of the extension ignore what they do not know,
+    because an extension may be newer than its server.
     """
 
     @pre_load

@@ -10,12 +10,13 @@ ID = "con_06h2du9j5hbibb43jba6dejl"
 
 
 def queried_operations(app: APIFlask) -> list[tuple[str, str]]:
-    """Return the method and path of every operation with parameters in the query string."""
+    """Return the method and path of every operation with parameters, but for those of the extension."""
     return [
         (method.upper(), re.sub(r"\{\w+\}", ID, path))
         for path, operations in app.spec["paths"].items()
         for method, operation in operations.items()
-        if any(parameter["in"] == "query" for parameter in operation.get("parameters", ()))
+        if not path.startswith("/api/ext/")
+        and any(parameter["in"] == "query" for parameter in operation.get("parameters", ()))
     ]
 
 

@@ -90,7 +90,8 @@ def test_who_proves_a_mailbox_sees_every_value_with_its_source_and_who_received_
         "+16175550155",
         "list",
         ">Acme<",
-        "e-mail addresses, revealed for due diligence;",
+        "e-mail addresses, revealed; may be in its exports",
+        "Purpose: due diligence",
     ):
         assert text in page
 

@@ -65,7 +65,7 @@ def test_an_admin_adds_an_endpoint_tests_it_and_receives_a_job_change(
         secret = page.locator(".secret .copyable > span").inner_text()
 
         page.get_by_role("button", name="Send a test").click()
-        expect(page.get_by_text("delivered", exact=True)).to_be_visible()
+        expect(page.locator(".badge", has_text="Delivered")).to_be_visible()
         _assert_accessible(page)
         with stack.database.transaction() as session:
             contacts.upsert(session, _at("Globex", days=1), now=NOW + DAY)
@@ -104,7 +104,7 @@ def _wait_for_deliveries(page: Page, count: int) -> None:
     """Reload the log until so many deliveries have succeeded."""
     page.goto("/webhooks")
     for _ in range(60):
-        if page.get_by_role("cell", name="delivered").count() == count:
+        if page.get_by_role("cell", name="Delivered").count() == count:
             return
         page.reload()
     pytest.fail("the deliveries did not succeed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint
+from apiflask import APIBlueprint, Schema
 from flask import Response, request
 from marshmallow import validate
 
@@ -15,7 +15,6 @@ from app.features.company_filter import filters
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import AsciiInteger
-from app.web.schemas.queries import QuerySchema
 from app.web.services import services
 from app.web.sign_in.auth import bearer
 
@@ -31,7 +30,7 @@ RESPONSES: dict[int | str, Any] = {
 }
 
 
-class CompanyFilterQuery(QuerySchema):
+class CompanyFilterQuery(Schema):
     """The bits of a fingerprint: with 8, one unknown website in 256 seems known; with 16, in 65,536."""
 
     bits = AsciiInteger(load_default=16, validate=validate.OneOf(SIZES))
