@@ -44,6 +44,11 @@ NEVER_SUCCEED = {
     "POST /api/uploads/{upload_id}/start": "an upload with a price",
     "GET /api/uploads/{upload_id}/result": "an upload that was read",
     "POST /api/ext/company-filter/evaluate": "a hash that a client has blinded",
+    "GET /api/verifications/{verification_id}": "a list that was uploaded",
+    "GET /api/verifications/{verification_id}/result": "a list that was uploaded",
+    "POST /api/accounts/{account_id}/password-reset": "another account of the workspace",
+    "PUT /api/call-registers/{register_id}": "a register that was loaded",
+    "PUT /api/scim/groups/{group_id}": "a group of an identity provider",
 }
 """What the operations that cannot return 2xx here would need; tests of their own show that they do."""
 LOG_FAULTS = ("unexpected error", "error outside the application", "Traceback", "level=critical")

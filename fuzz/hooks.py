@@ -24,7 +24,7 @@ PASSWORD = "/api/password"  # noqa: S105 - the path of an endpoint
 WEBHOOK_URL = "https://hooks.acme.example/contact-lookup"  # a name that does not resolve
 TRANSPORT_HEADERS = {
     *("allow", "connection", "content-length", "content-type", "date", "keep-alive", "server"),
-    *("transfer-encoding", "vary"),
+    *("transfer-encoding", "vary", "content-language"),
 }
 """Headers that the server adds to any response; operations need not document them."""
 CRM = {"vendor": "hubspot", "token": "fuzz"}
