@@ -38,7 +38,11 @@ class CardQuery(QuerySchema):
 
 
 @blueprint.get("/api/contacts/<contact_id>/vcard")
-@Operation(errors=(ContactNotFound, ValidationFailed), path_parameters={"contact_id": id_parameter("con")}, sends_file=True)
+@Operation(
+    errors=(ContactNotFound, ValidationFailed),
+    path_parameters={"contact_id": id_parameter("con")},
+    sends_file=True,
+)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.READ)
 @blueprint.input(CardQuery, location="query", arg_name="query")
