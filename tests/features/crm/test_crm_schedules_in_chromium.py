@@ -63,7 +63,7 @@ def test_an_admin_keeps_a_list_fresh_and_reads_the_receipts(browser: PageBrowser
         wait_until(lambda: _is_read(browser), 60)
         page.get_by_role("link", name="Schedules").click()
         _look(page, "none")
-        page.get_by_label("The filter").fill(FILTER)
+        page.get_by_label("List in Twenty").fill(FILTER)
         page.get_by_label("Name").fill("Without a title")
         page.get_by_label("Credits of a month at most").fill("1")
         page.get_by_role("button", name="Make the schedule").click()

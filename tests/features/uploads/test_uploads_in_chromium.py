@@ -58,7 +58,7 @@ def browser(
 def signed_in(browser: PageBrowser) -> dict[str, Any]:
     with browser.visit() as page:
         sign_in(page)
-        expect(page.get_by_role("heading", name="Search")).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
         return dict(page.context.storage_state())
 
 
@@ -135,7 +135,7 @@ def test_a_list_fills_only_what_the_crm_lacks(browser: PageBrowser, file: Path) 
         )
     with browser.visit() as page:
         sign_in(page, email=member)
-        expect(page.get_by_role("heading", name="Search")).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
         page.goto("/uploads")
         page.get_by_label("A CSV file or an Excel workbook").set_input_files(file)
         page.get_by_role("button", name="Upload").click()
