@@ -61,12 +61,10 @@ class ShownAddress:
 
 def shown(session: Session, domain: str) -> list[ShownAddress]:
     """Return the addresses of a company, without the suppressed, in the order of the alphabet."""
-    query = select(WebsiteAddress).where(WebsiteAddress.domain == domain).order_by(WebsiteAddress.id)
+    query = select(WebsiteAddress).where(WebsiteAddress.domain == domain).order_by(WebsiteAddress.seen_at)
     latest: dict[str, ShownAddress] = {}
     for row in session.scalars(query):
-        one = ShownAddress(row.email, row.url, row.seen_at)
-        if row.email not in latest or latest[row.email].seen_at < row.seen_at:
-            latest[row.email] = one
+        latest[row.email] = ShownAddress(row.email, row.url, row.seen_at)
     hidden = _suppressed(session, latest)
     return [latest[email] for email in sorted(latest) if email not in hidden]
 

@@ -144,9 +144,7 @@ def grant(session: Session, one: Due) -> Turn | None:
     if schedule is None:
         return None
     next_at = credit_schedules.next_due(one.next_at, schedule.day)
-    moved = update(CreditSchedule).where(*is_same).values(next_at=next_at)
-    if session.scalar(moved.returning(CreditSchedule.workspace_id)) is None:
-        return None
+    session.execute(update(CreditSchedule).where(*is_same).values(next_at=next_at))
     workspace = _locked(session, one.workspace_id)
     made = credit_schedules.turn(
         left=schedule.left,

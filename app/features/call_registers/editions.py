@@ -6,9 +6,8 @@ own. The blocks are written in short transactions; then one transaction makes th
 
 from __future__ import annotations
 
-import sys
+import struct
 import tempfile
-from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -81,10 +80,8 @@ class Spill:
         """Yield the digests as numbers, in order, each once."""
         for file in self._files:
             file.seek(0)
-            found = array("Q", file.read())
-            if sys.byteorder == "little":
-                found.byteswap()  # the digests are in the order of their bytes
-            yield from sorted(set(found))
+            written = file.read()
+            yield from sorted(set(struct.unpack(f">{len(written) // blocks.DIGEST_BYTES}Q", written)))
 
 
 def write(database: Database, spill: Spill, tick: Callable[[], object]) -> Written:

@@ -227,7 +227,7 @@ def _result(row: _Row, status: str, values: Mapping[str, Any]) -> ResultRow:
         email=email.get("email"),
         email_status=email.get("status"),
         phone=phone.get("e164"),
-        phone_do_not_call=_do_not_call(phone),
+        phone_do_not_call=do_not_call(phone),
         credits=0 if is_duplicate else row.charged_before + (row.charged or 0),
         sources=_sources((email, phone)),
         receipt=row.job_id,
@@ -235,7 +235,7 @@ def _result(row: _Row, status: str, values: Mapping[str, Any]) -> ResultRow:
     )
 
 
-def _do_not_call(phone: Mapping[str, Any]) -> str | None:
+def do_not_call(phone: Mapping[str, Any]) -> str | None:
     """Return the registers that have the number, with their dates; `yes` if only its source says so."""
     if not phone.get("do_not_call"):
         return None

@@ -21,13 +21,10 @@ OPEN = "Open"
 
 def body(message: Mapping[str, Any], form: MessageFormat, *, public_url: str) -> str:
     """Return the body of a message; without a `public_url` a sentence has no link."""
-    match form:
-        case MessageFormat.STANDARD:
-            return json.dumps(message)
-        case MessageFormat.SLACK:
-            return json.dumps(_slack(message, _link(message, public_url)))
-        case MessageFormat.TEAMS:
-            return json.dumps(_teams(message, _link(message, public_url)))
+    if form is MessageFormat.STANDARD:
+        return json.dumps(message)
+    in_words = _slack if form is MessageFormat.SLACK else _teams
+    return json.dumps(in_words(message, _link(message, public_url)))
 
 
 def _slack(message: Mapping[str, Any], link: str) -> dict[str, Any]:

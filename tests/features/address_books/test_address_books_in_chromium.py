@@ -48,7 +48,9 @@ def test_an_export_is_added_read_and_answers_a_search(browser: PageBrowser) -> N
         if PICTURES:
             page.screenshot(path=Path(PICTURES) / "address-books.png", full_page=True)
         page.goto("/search")
-        page.get_by_label("Name, company, website, e-mail, phone or profile URL").fill("https://www.linkedin.com/in/ada-lovelace")
+        page.get_by_label("Name, company, website, e-mail, phone or profile URL").fill(
+            "https://www.linkedin.com/in/ada-lovelace"
+        )
         page.get_by_role("button", name="Search").click()
 
         expect(page.get_by_text("In your address book")).to_be_visible()

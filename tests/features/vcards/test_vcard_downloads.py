@@ -84,6 +84,13 @@ def test_a_name_cannot_add_lines_to_the_card(version: Version) -> None:
 
 
 @pytest.mark.any_database
+def test_a_name_of_signs_alone_is_a_given_name() -> None:
+    card = read(cards.vcard(PERSON | {"full_name": ","}, cards.VERSIONS[0]))
+
+    assert card.n.value.given
+
+
+@pytest.mark.any_database
 @pytest.mark.parametrize("version", cards.VERSIONS)
 def test_a_person_of_whom_little_is_known_has_a_valid_card(version: Version) -> None:
     nothing = dict.fromkeys(PERSON)

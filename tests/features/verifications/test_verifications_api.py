@@ -218,6 +218,16 @@ def test_a_list_that_the_balance_does_not_cover_is_refused_and_stores_nothing(us
         assert session.scalars(select(func.count()).select_from(VerificationList)).one() == 0
 
 
+def test_the_lists_are_read_in_pages_newest_first(user: SignedInUser) -> None:
+    ids = [send_list(user, address).get_json()["id"] for address in (b"ada@acme.com\n", b"bob@acme.com\n")]
+
+    first = get(user, f"{PATH}?limit=1").get_json()
+    rest = get(user, f"{PATH}?limit=1&cursor={first['next_cursor']}").get_json()
+
+    shown = [one["id"] for page in (first, rest) for one in page["verifications"]]
+    assert (shown, rest["next_cursor"]) == (ids[::-1], None)
+
+
 def test_a_replay_returns_the_list_and_creates_none(user: SignedInUser) -> None:
     first = send_list(user, b"ada@acme.com\n", **{"Idempotency-Key": "k1"})
     replay = send_list(user, b"ada@acme.com\n", **{"Idempotency-Key": "k1"})
