@@ -41,7 +41,7 @@ def one(key: str) -> Response:
             found = company_pages.read(
                 session,
                 workspace_id,
-                key,
+                key.replace("\0", ""),  # which PostgreSQL does not take in a text
                 after=after if is_id(after, "con") else None,
                 limit=ROWS,
                 prices=app.settings.prices,
