@@ -60,6 +60,7 @@ def test_attributes_of_lists_and_plain_ones_can_be_asked_for(idp: IdentityProvid
         ({"op": "remove", "path": "name.givenName"}, 200),
         ({"op": "remove", "path": "displayName"}, 200),
         ({"op": "replace", "path": "emails", "value": [{"value": "bob@acme.example"}]}, 200),
+        ({"op": "replace", "path": "emails.value", "value": "bob@acme.example"}, 200),
         ({"op": "add", "path": "not a path!", "value": 1}, 400),
     ],
 )
