@@ -143,7 +143,8 @@ class Uploader:
 
     def csv(self, upload_id: str) -> list[list[str]]:
         """Return the cells of the downloaded file."""
-        content = b"".join(result_files.parts(self.harness.database, self.get(upload_id), "csv"))
+        upload = self.get(upload_id)
+        content = b"".join(result_files.parts(upload, "csv", results.batches(self.harness.database, upload)))
         return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
     def know(self, *addresses: str) -> None:

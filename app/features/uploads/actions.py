@@ -21,7 +21,7 @@ from app.features.uploads import representations, result_files, results, uploads
 from app.features.uploads.tables import Upload
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
-from app.web import admission, permissions, purposes
+from app.web import admission, costs, permissions, purposes
 from app.web.bodies.downloads import as_file
 from app.web.bodies.idempotency_header import begin, finish, is_replay
 from app.web.bodies.received_files import ReceivedFile
@@ -165,7 +165,9 @@ def download_result(upload: Upload, file_format: str | None = None) -> Response:
     """Return the result as a file, by default as the list came; its rows are read while it is sent."""
     record_export(Action.EXPORT_UPLOAD, upload.id)
     file_format = file_format or result_files.format_of(upload)
-    parts = result_files.parts(services().database, upload, file_format, as_admin=reads_as_admin())
+    batches = results.batches(services().database, upload, as_admin=reads_as_admin())
+    shown = map(results.without_costs, batches) if costs.are_hidden() else batches
+    parts = result_files.parts(upload, file_format, shown)
     # Passed through, because Flask would read all parts to find out how long the response is.
     response = Response(
         parts, content_type=result_files.content_type(upload, file_format), direct_passthrough=True

@@ -25,7 +25,7 @@ from app.features.uploads.schemas import (
 )
 from app.features.uploads.tables import Upload
 from app.infra.database.session import Session
-from app.web import permissions
+from app.web import costs, permissions
 from app.web.bodies import received_files
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
@@ -195,7 +195,8 @@ def delete_upload(upload_id: str) -> Response:
 def _page(session: Session, upload: Upload, first: int, limit: int) -> dict[str, Any]:
     rows = results.rows(session, upload, first=first, limit=limit, as_admin=acts_as_admin(session, caller()))
     is_last = not rows or rows[-1].number + 1 >= upload.row_count
-    return {"rows": list(map(_to_json, rows)), "next_cursor": None if is_last else rows[-1].number + 1}
+    shown = results.without_costs(rows) if costs.are_hidden() else rows
+    return {"rows": list(map(_to_json, shown)), "next_cursor": None if is_last else rows[-1].number + 1}
 
 
 def _to_json(row: ResultRow) -> dict[str, Any]:

@@ -17,10 +17,8 @@ from typing import Any, cast
 from app.domain.lists.files import xlsx_parts
 from app.domain.lists.files.csv_lines import csv_lines
 from app.domain.lists.files.xlsx_parts import Cell
-from app.features.uploads import results
 from app.features.uploads.results import COLUMNS, ResultRow
 from app.features.uploads.tables import Upload
-from app.infra.database.db import Database
 
 CSV, XLSX = "csv", "xlsx"
 FORMATS = (CSV, XLSX)
@@ -53,12 +51,8 @@ def content_type(upload: Upload, file_format: str) -> str:
     return "text/csv; charset=utf-8" if is_utf_8 else "text/csv"
 
 
-def parts(database: Database, upload: Upload, file_format: str, *, as_admin: bool = False) -> Iterator[bytes]:
-    """Yield the file in parts: the columns and rows of the upload, in their order, and what was found.
-
-    Numbers that do-not-call registers hide from members are in it if the reader `as_admin`.
-    """
-    batches = results.batches(database, upload, as_admin=as_admin)
+def parts(upload: Upload, file_format: str, batches: Iterable[list[ResultRow]]) -> Iterator[bytes]:
+    """Yield the file in parts: the columns and rows of the upload, in their order, and what was found."""
     return (_workbook if file_format == XLSX else _text)(upload, batches)
 
 

@@ -6,7 +6,7 @@ As a file it is read in parts: a long list occupies neither memory nor locks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -73,7 +73,7 @@ class ResultRow:
     email_status: str | None = None
     phone: str | None = None
     phone_do_not_call: str | None = None
-    credits: int = 0
+    credits: int | None = 0
     sources: tuple[str, ...] = ()
     receipt: str | None = None
     note: str | None = None
@@ -84,10 +84,11 @@ class ResultRow:
 
     @property
     def added(self) -> list[str | int]:
-        """Return the cells of `COLUMNS`."""
-        found = (self.email or "", self.email_status or "", self.phone or "", self.outcome, self.credits)
+        """Return the cells of `COLUMNS`; what it cost is empty if the reader may not see it."""
+        found = (self.email or "", self.email_status or "", self.phone or "", self.outcome)
         return [
             *found,
+            "" if self.credits is None else self.credits,
             ", ".join(self.sources),
             self.receipt or "",
             self.phone_do_not_call or "",
@@ -155,6 +156,11 @@ def batches(database: Database, upload: Upload, *, as_admin: bool = False) -> It
             return
         yield found
         first = found[-1].number + 1
+
+
+def without_costs(found: list[ResultRow]) -> list[ResultRow]:
+    """Return the rows for a reader who may not see costs."""
+    return [replace(row, credits=None) for row in found]
 
 
 def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> tuple[list[str], int | None]:

@@ -367,7 +367,7 @@ class ResultRowSchema(ResponseSchema):
             "the source of the number says so; null if none does.",
         },
     )
-    credits = fields.Integer(metadata={"example": 1})
+    credits = fields.Integer(allow_none=True, metadata={"example": 1})
     sources = fields.List(fields.String(), metadata={"example": ["hunter"]})
     receipt = fields.String(allow_none=True, metadata={"example": ids.EXAMPLES["job"]})
     note = fields.String(allow_none=True)

@@ -32,7 +32,8 @@ def read(ada: Uploader, content: bytes, name: str = "people.csv") -> tuple[bytes
     ada.turn(upload_id)
     upload = ada.get(upload_id)
     file_format = result_files.format_of(upload)
-    return b"".join(result_files.parts(ada.harness.database, upload, file_format)), file_format
+    batches = results.batches(ada.harness.database, upload)
+    return b"".join(result_files.parts(upload, file_format, batches)), file_format
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_what_an_encoding_cannot_write_is_written_plainly(ada: Uploader) -> None
     ada.turn(upload_id)
     upload = ada.get(upload_id)
     upload.table_format = {**(upload.table_format or {}), "encoding": "cp1252"}
-    result = b"".join(result_files.parts(ada.harness.database, upload, "csv"))
+    result = b"".join(result_files.parts(upload, "csv", results.batches(ada.harness.database, upload)))
 
     assert b'"Jir\xed Dvor\xe1k"' in result
 
@@ -127,7 +128,7 @@ def test_a_list_can_be_had_in_the_other_format(ada: Uploader) -> None:
     upload_id = ada.upload(OWN.encode())
     ada.turn(upload_id)
     upload = ada.get(upload_id)
-    result = b"".join(result_files.parts(ada.harness.database, upload, "xlsx"))
+    result = b"".join(result_files.parts(upload, "xlsx", results.batches(ada.harness.database, upload)))
     sheet = load_workbook(io.BytesIO(result)).active
 
     assert [cell.value for cell in sheet[2]][:4] == ["Zoë, Ödön", "zoe@acme.com", "+49 30 1", "007"]  # type: ignore[index]

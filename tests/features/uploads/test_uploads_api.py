@@ -20,6 +20,8 @@ from werkzeug.test import TestResponse
 from worker_harness import make_services
 
 from app.domain.callers import Scope
+from app.domain.permissions import Permission
+from app.engine.accounts import permissions
 from app.engine.jobs.jobs import Job
 from app.features.uploads import files, work
 from app.features.uploads.tables import Upload, UploadFile, UploadStatus
@@ -101,6 +103,20 @@ def test_the_result_is_also_returned_in_pages_of_json(user: SignedInUser, servic
     assert [row["row"] for row in first["rows"] + second["rows"]] == [1, 2, 3]
     assert first["rows"][0]["outcome"] == "pending"
     assert second["next_cursor"] is None
+
+
+def test_a_result_has_no_costs_for_whoever_may_not_see_them(
+    user: SignedInUser, services: WorkerServices
+) -> None:
+    path = f"/api/uploads/{priced(user, services, a_list(*people(1)))}/result"
+    with user.database.transaction() as session:
+        permissions.set_of_account(session, user.account_id, {Permission.SEE_COSTS: False})
+
+    listed: Any = user.client.get(f"{path}?format=json", headers=user.headers).json
+    file = user.client.get(path, headers=user.headers).get_data(as_text=True).lstrip("\ufeff")
+
+    [row] = csv.DictReader(io.StringIO(file))
+    assert (listed["rows"][0]["credits"], row["Result credits"], row["Result"]) == (None, "", "pending")
 
 
 def test_a_file_may_be_a_part_of_a_form(user: SignedInUser) -> None:
