@@ -8,6 +8,8 @@ from typing import Any
 from apiflask import Schema
 from marshmallow import ValidationError, pre_load
 
+from app.domain.messages import Message
+
 
 class QuerySchema(Schema):
     """Parameters of a query string; unknown ones are errors.
@@ -22,6 +24,6 @@ class QuerySchema(Schema):
         names = sorted(field.data_key or name for name, field in self.load_fields.items())
         unknown = [name for name in data if name not in names]
         if unknown:
-            detail = f"Unknown parameter. Use one of: {', '.join(names)}."
+            detail = Message("Unknown parameter. Use one of: {names}.", names=", ".join(names))
             raise ValidationError({name: [detail] for name in unknown})
         return data

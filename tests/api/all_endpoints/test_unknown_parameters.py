@@ -34,3 +34,9 @@ def test_every_operation_refuses_a_parameter_that_it_does_not_have(
             [error] = response.get_json()["errors"]
             assert error["pointer"] == "/contry"
             assert error["detail"].startswith("Unknown parameter. Use one of: ")
+
+
+def test_an_unknown_parameter_is_explained_in_the_language_of_the_caller(user: SignedInUser) -> None:
+    response = user.client.get("/api/people?contry=DE", headers=user.headers | {"Accept-Language": "de"})
+
+    assert response.get_json()["errors"][0]["detail"].startswith("Unbekannter Parameter. ")
