@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import tarfile
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -45,6 +46,20 @@ def specification(stack: Stack) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def package(specification: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(specification, tmp_path_factory.mktemp("n8n"))
+
+
+def test_the_package_has_the_node_and_nothing_of_its_tools(package: Path) -> None:
+    [packed] = package.glob("*.tgz")
+
+    with tarfile.open(packed) as archive:
+        folders = {"/".join(name.split("/")[1:3]) for name in archive.getnames()}
+
+    assert folders == {
+        "LICENSE",
+        "README.md",
+        "package.json",
+        *(f"dist/{name}" for name in ("credentials", "icons", "nodes", "shared")),
+    }
 
 
 def test_the_node_calls_the_nine_endpoints_and_checks_signatures(package: Path, stack: Stack) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from app.features.scim.groups import GROUP
-from app.features.scim.users import USER
+from app.features.scim import groups, users
+from app.features.scim.resource_types import ResourceType
 
+TYPES: Mapping[str, ResourceType[Any]] = {"Users": users.TYPE, "Groups": groups.TYPE}
+"""The types of resources, by their endpoints."""
 MAX_RESULTS = 200
 _CORE = "urn:ietf:params:scim:schemas:core:2.0:"
 CONFIG: dict[str, Any] = {
@@ -29,99 +32,35 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def _attribute(
-    name: str, kind: str = "string", *, subs: list[dict[str, Any]] | None = None, **changes: Any
-) -> dict[str, Any]:
-    described = {
-        "name": name,
-        "type": kind,
-        "multiValued": False,
-        "description": name,
-        "required": False,
-        "mutability": "readWrite",
-        "returned": "default",
-    }
-    if kind in {"string", "reference"}:
-        described |= {"caseExact": False, "uniqueness": "none"}
-    return described | changes | ({} if subs is None else {"subAttributes": subs})
-
-
-_EXTERNAL_ID = _attribute("externalId", caseExact=True)
-_USER_ATTRIBUTES = [
-    _attribute("userName", required=True, uniqueness="server", description="The name at the provider."),
-    _attribute("displayName", description="The full name that is shown."),
-    _attribute(
-        "name",
-        "complex",
-        subs=[_attribute("formatted"), _attribute("familyName"), _attribute("givenName")],
-        description="The parts of the name.",
-    ),
-    _attribute(
-        "emails",
-        "complex",
-        multiValued=True,
-        required=True,
-        subs=[_attribute("value", required=True), _attribute("type"), _attribute("primary", "boolean")],
-        description="The person signs in with the primary one, or that of work, or the userName.",
-    ),
-    _attribute(
-        "active", "boolean", required=True, description="False ends all sessions and API keys at once."
-    ),
-    _attribute(
-        "groups",
-        "complex",
-        multiValued=True,
-        mutability="readOnly",
-        subs=[_attribute("value", mutability="readOnly"), _attribute("display", mutability="readOnly")],
-        description="The groups of the user.",
-    ),
-]
-_GROUP_ATTRIBUTES = [
-    _attribute("displayName", required=True, uniqueness="server", description="The name of the group."),
-    _attribute(
-        "members",
-        "complex",
-        multiValued=True,
-        subs=[
-            _attribute("value", mutability="immutable"),
-            _attribute("$ref", "reference", mutability="immutable", referenceTypes=["User"]),
-            _attribute("type", mutability="immutable", canonicalValues=["User"]),
-        ],
-        description="The users in the group.",
-    ),
-]
-
-
 def schemas(base: str) -> list[dict[str, Any]]:
-    """Return the schemas of users and groups."""
-    described = ((USER, "User", _USER_ATTRIBUTES), (GROUP, "Group", _GROUP_ATTRIBUTES))
+    """Return the schemas of all types."""
     return [
         {
             "schemas": [f"{_CORE}Schema"],
-            "id": urn,
-            "name": name,
-            "description": name,
-            "attributes": attributes,
-            "meta": {"resourceType": "Schema", "location": f"{base}/Schemas/{urn}"},
+            "id": kind.urn,
+            "name": kind.name,
+            "description": kind.name,
+            "attributes": kind.attributes,
+            "meta": {"resourceType": "Schema", "location": f"{base}/Schemas/{kind.urn}"},
         }
-        for urn, name, attributes in described
+        for kind in TYPES.values()
     ]
 
 
 def resource_types(base: str) -> list[dict[str, Any]]:
-    """Return the resource types of users and groups."""
+    """Return the types of resources."""
     return [
         {
             "schemas": [f"{_CORE}ResourceType"],
-            "id": name,
-            "name": name,
-            "endpoint": endpoint,
-            "description": name,
-            "schema": urn,
+            "id": kind.name,
+            "name": kind.name,
+            "endpoint": f"/{endpoint}",
+            "description": kind.name,
+            "schema": kind.urn,
             "schemaExtensions": [],
-            "meta": {"resourceType": "ResourceType", "location": f"{base}/ResourceTypes/{name}"},
+            "meta": {"resourceType": "ResourceType", "location": f"{base}/ResourceTypes/{kind.name}"},
         }
-        for name, endpoint, urn in (("User", "/Users", USER), ("Group", "/Groups", GROUP))
+        for endpoint, kind in TYPES.items()
     ]
 
 

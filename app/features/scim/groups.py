@@ -14,10 +14,13 @@ from app.domain.permissions import Permission
 from app.engine.accounts.accounts import Account, Role
 from app.engine.audit_log import entries as audit_log
 from app.features.scim import access
+from app.features.scim.attributes import GROUP_ATTRIBUTES
 from app.features.scim.errors import ScimError, invalid
 from app.features.scim.filters import Filter
 from app.features.scim.patches import Shape
+from app.features.scim.resource_types import ResourceType
 from app.features.scim.tables import ScimGroup, ScimMember, ScimUser
+from app.features.scim.texts import one_line
 from app.infra import clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import insert
@@ -27,7 +30,6 @@ GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
 SHAPE = Shape(
     simple=frozenset({"displayName", "externalId"}), complex=frozenset(), lists=frozenset({"members"})
 )
-MAX_NAME = 200
 MAX_GROUPS = 1000
 
 
@@ -48,14 +50,13 @@ def parse(body: Mapping[str, Any]) -> GroupValues:
 
     """
     given = {known: value for key, value in body.items() if (known := SHAPE.canonical(key))}
-    name, external_id, members = (given.get(key) for key in ("displayName", "externalId", "members"))
-    if not isinstance(name, str) or not 0 < len(name.strip()) <= MAX_NAME or not name.isprintable():
-        raise invalid(f"displayName is a text of at most {MAX_NAME} characters on one line.")
-    if external_id is not None and not (isinstance(external_id, str) and len(external_id) <= MAX_NAME):
-        raise invalid(f"externalId is a text of at most {MAX_NAME} characters.")
+    name, external_id = (one_line(given, key) for key in ("displayName", "externalId"))
+    members = given.get("members")
+    if not name:
+        raise invalid("displayName is missing.")
     if not isinstance(members or [], list):
         raise invalid("members is a list of objects.")
-    return GroupValues(name.strip(), external_id, frozenset(map(_member_id, members or ())))
+    return GroupValues(name, external_id, frozenset(map(_member_id, members or ())))
 
 
 def find(session: Session, workspace_id: str, wanted: Filter | None) -> list[dict[str, Any]]:
@@ -94,7 +95,7 @@ def row(session: Session, workspace_id: str, group_id: str) -> ScimGroup:
     return found
 
 
-def create(session: Session, workspace_id: str, values: GroupValues, *, now: Moment) -> str:
+def create(session: Session, workspace_id: str, values: GroupValues, now: Moment) -> str:
     """Insert a group and return its id."""
     _require_free(session, workspace_id, values)
     if len(of_workspace(session, workspace_id)) >= MAX_GROUPS:
@@ -114,7 +115,7 @@ def create(session: Session, workspace_id: str, values: GroupValues, *, now: Mom
     return group.id
 
 
-def replace(session: Session, workspace_id: str, group_id: str, values: GroupValues, *, now: Moment) -> None:
+def replace(session: Session, workspace_id: str, group_id: str, values: GroupValues, now: Moment) -> None:
     """Change the name and the members of a group."""
     group = row(session, workspace_id, group_id)
     _require_free(session, workspace_id, values, group_id=group_id)
@@ -124,7 +125,7 @@ def replace(session: Session, workspace_id: str, group_id: str, values: GroupVal
     _set_members(session, group, values.members, now=now)
 
 
-def remove(session: Session, workspace_id: str, group_id: str) -> None:
+def remove(session: Session, workspace_id: str, group_id: str, _now: Moment) -> None:
     """Delete a group; its members lose what it gave them."""
     group = row(session, workspace_id, group_id)
     members = _members(session, group_id)
@@ -239,3 +240,17 @@ def _resource(group: ScimGroup, members: list[dict[str, str]]) -> dict[str, Any]
             "lastModified": clock.rfc3339(group.updated_at),
         },
     }
+
+
+TYPE = ResourceType(
+    name="Group",
+    urn=GROUP,
+    attributes=GROUP_ATTRIBUTES,
+    shape=SHAPE,
+    parse=parse,
+    find=find,
+    get=get,
+    create=create,
+    replace=replace,
+    remove=remove,
+)

@@ -101,9 +101,7 @@ def _add(patched: dict[str, Any], target: _Target | None, value: Any, shape: Sha
     if target is None:
         return
     if target.name in shape.lists and target.filter is None and target.sub is None:
-        known = patched.get(target.name) or []
-        added = [item for item in _items(value) if not any(_is_same(item, other) for other in known)]
-        patched[target.name] = [*known, *added]
+        patched[target.name] = _joined(patched.get(target.name) or [], _items(value))
     else:
         _set(patched, target, value, shape)
 
@@ -131,9 +129,10 @@ def _remove(patched: dict[str, Any], target: _Target | None, value: Any, shape: 
 def _set(patched: dict[str, Any], target: _Target, value: Any, shape: Shape) -> None:  # noqa: ANN401 -- JSON
     if target.name in shape.lists:
         items = list(patched.get(target.name) or [])
-        for item in _found(items, target) or [_created(items, target)]:
+        changed = _found(items, target) or [_created(items, target)]
+        for item in changed:
             item.update({target.sub: value} if target.sub else _object(value, target.name))
-        patched[target.name] = items
+        patched[target.name] = _with_one_primary(items, changed)
     elif target.name in shape.complex:
         known = dict(patched.get(target.name) or {})
         changes = {target.sub: value} if target.sub else _object(value, target.name)
@@ -142,6 +141,37 @@ def _set(patched: dict[str, Any], target: _Target, value: Any, shape: Shape) -> 
         patched[target.name] = known
     else:
         patched[target.name] = value
+
+
+def _joined(known: list[dict[str, Any]], given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the items with those that are added; one that has the value of another changes it."""
+    items, changed = list(known), []
+    by_value = _by_value(known)
+    for item in given:
+        same = by_value.get(item["value"]) if isinstance(item.get("value"), str) else None
+        if same is None:
+            items.append(item)
+        else:
+            same.update(item)
+        changed.append(same or item)
+    return _with_one_primary(items, changed)
+
+
+def _by_value(items: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {item["value"]: item for item in items if isinstance(item.get("value"), str)}
+
+
+def _with_one_primary(items: list[dict[str, Any]], changed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the items; if a changed one is the primary one, no other is any more (RFC 7644, 3.5.2)."""
+    if any(map(_is_primary, changed)):
+        for item in items:
+            if _is_primary(item) and not any(item is each for each in changed):
+                item["primary"] = False
+    return items
+
+
+def _is_primary(item: Mapping[str, Any]) -> bool:
+    return str(item.get("primary")).lower() == "true"
 
 
 def _found(items: list[dict[str, Any]], target: _Target) -> list[dict[str, Any]]:
@@ -161,8 +191,10 @@ def _created(items: list[dict[str, Any]], target: _Target) -> dict[str, Any]:
 
 def _without(items: list[dict[str, Any]], target: _Target, value: Any) -> list[dict[str, Any]]:  # noqa: ANN401 -- JSON
     if target.filter is None:
-        gone = _items(value) if value else None
-        return [] if gone is None else [one for one in items if not any(_is_same(one, each) for each in gone)]
+        if value is None:
+            return []
+        gone = _by_value(_items(value))
+        return [item for item in items if item.get("value") not in gone]
     found = _found(items, target)
     if target.sub is None:
         return [item for item in items if item not in found]
@@ -183,10 +215,6 @@ def _object(value: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 -- JSON
     if not isinstance(value, Mapping):
         raise invalid(f"{name} is an object.")
     return dict(value)
-
-
-def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return "value" in one and one.get("value") == other.get("value")
 
 
 def _name_in(holder: Mapping[str, Any], name: str) -> str:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response, current_app, g, request
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.domain.audit_actions import Actor, ActorKind
 from app.domain.errors import Problem, RateLimited
 from app.engine.accounts import workspaces
-from app.features.scim import discovery, filters, groups, patches, tokens, users
+from app.features.scim import discovery, filters, patches, tokens
+from app.features.scim.discovery import TYPES
 from app.features.scim.errors import ScimError, invalid
+from app.features.scim.resource_types import Find
 from app.features.scim.tables import ScimToken
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
@@ -31,10 +34,11 @@ LIST = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
 RATE = "1500/minute"
 """Requests of a workspace's provider. A first synchronisation of thousands of users comes in bursts."""
 DEFAULT_COUNT = 100
+MAX_BYTES = 1024 * 1024
+"""The largest body: a group of about ten thousand. Some providers send all members at each change."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_KNOWN = ("Users", "Groups", "Schemas", "ResourceTypes", "ServiceProviderConfig")
-
-Find: TypeAlias = Callable[[Session, str, filters.Filter | None], list[dict[str, Any]]]
+_KNOWN = (*TYPES, "Schemas", "ResourceTypes", "ServiceProviderConfig")
+_TYPE = f"<any({', '.join(TYPES)}):kind>"
 
 blueprint = APIBlueprint("scim", __name__, url_prefix=ROOT, enable_openapi=False)
 
@@ -55,15 +59,23 @@ def _problem(problem: Problem) -> Response:
     return response
 
 
+@blueprint.errorhandler(RequestEntityTooLarge)
+def _too_large(_error: RequestEntityTooLarge) -> Response:
+    return _refused(ScimError(413, f"Send at most {MAX_BYTES // 1024} KiB. PATCH the members that change."))
+
+
 @blueprint.before_request
 def _authenticate() -> None:
-    """Require the token of a workspace; wrong ones count as guesses of their network."""
+    """Require the token of a workspace; wrong ones count as guesses of their network.
+
+    Some forms of Okta send what the admin typed: the token alone, or "Bearer" twice.
+    """
     if request.method == "OPTIONS":
         return
-    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    *schemes, text = request.headers.get("Authorization", "").split() or [""]
     failures = FailureCounter.for_client("token", services().settings.limit_login_address)
     with services().database.reading() as session:
-        token = tokens.find(session, text.strip()) if scheme.lower() == "bearer" else None
+        token = tokens.find(session, text) if {*map(str.lower, schemes)} <= {"bearer"} else None
     if token is None:
         if text.startswith(tokens.PREFIX):
             failures.add()
@@ -72,121 +84,65 @@ def _authenticate() -> None:
     if not status.allowed:
         raise RateLimited(retry_after=status.reset)
     g.scim_token = token
-
-
-@blueprint.get("/Users")
-def list_users() -> Response:
-    """List users, by a filter and by page."""
-    return _list(users.find)
+    request.max_content_length = MAX_BYTES + 1
 
 
 @blueprint.post("/.search")
 def search_everything() -> Response:
-    """List users and groups, by a filter in the body."""
-    return _list(lambda *arguments: [*users.find(*arguments), *groups.find(*arguments)])
+    """List resources of all types, by a filter in the body."""
+    return _list(lambda *arguments: [found for kind in TYPES.values() for found in kind.find(*arguments)])
 
 
-@blueprint.post("/Users/.search")
-def search_users() -> Response:
-    """List users, by a filter in the body."""
-    return _list(users.find)
+@blueprint.get(f"/{_TYPE}")
+@blueprint.post(f"/{_TYPE}/.search")
+def list_resources(kind: str) -> Response:
+    """List resources, by a filter and by page."""
+    return _list(TYPES[kind].find)
 
 
-@blueprint.post("/Users")
-def create_user() -> Response:
-    """Create a user, or take back one who was deleted."""
-    values = users.parse(_body())
+@blueprint.post(f"/{_TYPE}")
+def create_resource(kind: str) -> Response:
+    """Create a resource, or take back a user who was deleted."""
+    resources = TYPES[kind]
+    values = resources.parse(_body())
     with _changes() as (session, workspace_id, now):
-        user_id = users.create(session, workspace_id, values, now=now)
-        return _one(users.get(session, workspace_id, user_id), HTTPStatus.CREATED)
+        resource_id = resources.create(session, workspace_id, values, now)
+        return _one(resources.get(session, workspace_id, resource_id), HTTPStatus.CREATED)
 
 
-@blueprint.get("/Users/<user_id>")
-def get_user(user_id: str) -> Response:
-    """Return a user."""
+@blueprint.get(f"/{_TYPE}/<resource_id>")
+def get_resource(kind: str, resource_id: str) -> Response:
+    """Return a resource."""
     with services().database.reading() as session:
-        return _one(users.get(session, _workspace_id(), user_id))
+        return _one(TYPES[kind].get(session, _workspace_id(), resource_id))
 
 
-@blueprint.put("/Users/<user_id>")
-def replace_user(user_id: str) -> Response:
-    """Replace a user; what is not named is removed, and stays active."""
-    values = users.parse(_body())
+@blueprint.put(f"/{_TYPE}/<resource_id>")
+def replace_resource(kind: str, resource_id: str) -> Response:
+    """Replace a resource; what is not named is removed, except whether a user is active."""
+    resources = TYPES[kind]
+    values = resources.parse(_body())
     with _changes() as (session, workspace_id, now):
-        users.replace(session, workspace_id, user_id, values, now=now)
-        return _one(users.get(session, workspace_id, user_id))
+        resources.replace(session, workspace_id, resource_id, values, now)
+        return _one(resources.get(session, workspace_id, resource_id))
 
 
-@blueprint.patch("/Users/<user_id>")
-def patch_user(user_id: str) -> Response:
-    """Change attributes of a user."""
-    given = _body()
+@blueprint.patch(f"/{_TYPE}/<resource_id>")
+def patch_resource(kind: str, resource_id: str) -> Response:
+    """Change attributes of a resource."""
+    resources, given = TYPES[kind], _body()
     with _changes() as (session, workspace_id, now):
-        patched = patches.apply(users.get(session, workspace_id, user_id), given, users.SHAPE)
-        users.replace(session, workspace_id, user_id, users.parse(patched), now=now)
-        return _one(users.get(session, workspace_id, user_id))
+        current = resources.get(session, workspace_id, resource_id)
+        values = resources.parse(patches.apply(current, given, resources.shape))
+        resources.replace(session, workspace_id, resource_id, values, now)
+        return _one(resources.get(session, workspace_id, resource_id))
 
 
-@blueprint.delete("/Users/<user_id>")
-def delete_user(user_id: str) -> Response:
-    """Disable the account of a user, who is then not found any more."""
+@blueprint.delete(f"/{_TYPE}/<resource_id>")
+def delete_resource(kind: str, resource_id: str) -> Response:
+    """Delete a group, or disable the account of a user; it is not found any more."""
     with _changes() as (session, workspace_id, now):
-        users.remove(session, workspace_id, user_id, now=now)
-    return Response(status=HTTPStatus.NO_CONTENT)
-
-
-@blueprint.get("/Groups")
-def list_groups() -> Response:
-    """List groups, by a filter and by page."""
-    return _list(groups.find)
-
-
-@blueprint.post("/Groups/.search")
-def search_groups() -> Response:
-    """List groups, by a filter in the body."""
-    return _list(groups.find)
-
-
-@blueprint.post("/Groups")
-def create_group() -> Response:
-    """Create a group."""
-    values = groups.parse(_body())
-    with _changes() as (session, workspace_id, now):
-        group_id = groups.create(session, workspace_id, values, now=now)
-        return _one(groups.get(session, workspace_id, group_id), HTTPStatus.CREATED)
-
-
-@blueprint.get("/Groups/<group_id>")
-def get_group(group_id: str) -> Response:
-    """Return a group."""
-    with services().database.reading() as session:
-        return _one(groups.get(session, _workspace_id(), group_id))
-
-
-@blueprint.put("/Groups/<group_id>")
-def replace_group(group_id: str) -> Response:
-    """Replace a group."""
-    values = groups.parse(_body())
-    with _changes() as (session, workspace_id, now):
-        groups.replace(session, workspace_id, group_id, values, now=now)
-        return _one(groups.get(session, workspace_id, group_id))
-
-
-@blueprint.patch("/Groups/<group_id>")
-def patch_group(group_id: str) -> Response:
-    """Change the name or the members of a group."""
-    given = _body()
-    with _changes() as (session, workspace_id, now):
-        patched = patches.apply(groups.get(session, workspace_id, group_id), given, groups.SHAPE)
-        groups.replace(session, workspace_id, group_id, groups.parse(patched), now=now)
-        return _one(groups.get(session, workspace_id, group_id))
-
-
-@blueprint.delete("/Groups/<group_id>")
-def delete_group(group_id: str) -> Response:
-    """Delete a group."""
-    with _changes() as (session, workspace_id, _now):
-        groups.remove(session, workspace_id, group_id)
+        TYPES[kind].remove(session, workspace_id, resource_id, now)
     return Response(status=HTTPStatus.NO_CONTENT)
 
 
@@ -248,7 +204,7 @@ def _changes() -> Iterator[tuple[Session, str, Moment]]:
 
 
 def _body() -> Mapping[str, Any]:
-    value = body.parse(body.receive(request))
+    value = body.parse(body.receive(request, MAX_BYTES))
     if not isinstance(value, dict):
         raise ScimError(400, "Send one JSON object.", "invalidSyntax")
     if errors := body.bad_values(value):

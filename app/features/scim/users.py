@@ -6,11 +6,12 @@ other workspaces are refused, as on the page of accounts, and so are the account
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, or_, select
 
 from app.domain.audit_actions import Action
 from app.domain.errors import InvalidValue
@@ -20,10 +21,13 @@ from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Account, DisabledByOperator, EmailTaken
 from app.engine.audit_log import entries as audit_log
 from app.features.scim import access
+from app.features.scim.attributes import USER_ATTRIBUTES
 from app.features.scim.errors import ScimError, invalid
 from app.features.scim.filters import Filter
 from app.features.scim.patches import Shape
+from app.features.scim.resource_types import ResourceType
 from app.features.scim.tables import ScimGroup, ScimMember, ScimUser
+from app.features.scim.texts import one_line
 from app.infra import clock
 from app.infra.crypto import passwords
 from app.infra.database.database_clock import Moment
@@ -36,7 +40,6 @@ SHAPE = Shape(
     complex=frozenset({"name"}),
     lists=frozenset({"emails"}),
 )
-MAX_TEXT = 200
 MAX_EMAILS = 20
 _NAMES = ("formatted", "familyName", "givenName")
 _TAKEN = "Another account has this userName or address."
@@ -70,12 +73,12 @@ def parse(body: Mapping[str, Any]) -> UserValues:
 
     """
     given = {known: value for key, value in body.items() if (known := SHAPE.canonical(key))}
-    user_name, external_id = _text(given, "userName"), _text(given, "externalId")
+    user_name, external_id = one_line(given, "userName"), one_line(given, "externalId")
     if not user_name:
         raise invalid("userName is missing.")
     name = _names(given.get("name"))
     emails = _emails(given.get("emails"))
-    display_name = _text(given, "displayName")
+    display_name = one_line(given, "displayName")
     email = _address(user_name, emails)
     full = " ".join(filter(None, (name.get("givenName"), name.get("familyName"))))
     data = {"userName": user_name, "displayName": display_name, "name": name, "emails": emails}
@@ -84,7 +87,7 @@ def parse(body: Mapping[str, Any]) -> UserValues:
         external_id=external_id,
         is_active=None if given.get("active") is None else boolean(given["active"]),
         email=email,
-        name=display_name or name.get("formatted") or full or email.partition("@")[0],
+        name=_shown(display_name or name.get("formatted") or full) or email.partition("@")[0],
         data={key: value for key, value in data.items() if value},
     )
 
@@ -95,6 +98,9 @@ def find(session: Session, workspace_id: str, wanted: Filter | None) -> list[dic
     attribute, text = wanted.equal if wanted and wanted.equal else ("", "")
     if attribute == "id":
         query = query.where(Account.id == text)
+    if attribute == "username":
+        key = text.lower()
+        query = query.where(or_(ScimUser.user_key == key, func.lower(Account.email) == key))
     resources = _resources(session, session.execute(query).all())
     return [resource for resource in resources if wanted is None or wanted.matches(resource)]
 
@@ -108,7 +114,7 @@ def get(session: Session, workspace_id: str, user_id: str) -> dict[str, Any]:
     return _resources(session, rows)[0]
 
 
-def create(session: Session, workspace_id: str, values: UserValues, *, now: Moment) -> str:
+def create(session: Session, workspace_id: str, values: UserValues, now: Moment) -> str:
     """Create the account and return its id.
 
     An account of the workspace that no provider manages, or not any more, is taken over.
@@ -132,9 +138,15 @@ def create(session: Session, workspace_id: str, values: UserValues, *, now: Mome
     return account.id
 
 
-def replace(session: Session, workspace_id: str, user_id: str, values: UserValues, *, now: Moment) -> None:
-    """Change an account: its address, its name, and whether it is enabled."""
+def replace(session: Session, workspace_id: str, user_id: str, values: UserValues, now: Moment) -> None:
+    """Change an account: its address, its name, and whether it is enabled.
+
+    A disabled account keeps its address: Entra renames whom it deletes, and takes the name back if the user
+    is restored.
+    """
     account = _changeable(session, workspace_id, user_id)
+    if values.is_active is False:
+        values = dataclasses.replace(values, email=account.email)
     _require_free(session, workspace_id, values, account_id=account.id)
     if account.email != values.email:
         _require_own(session, workspace_id, values.email)
@@ -143,7 +155,7 @@ def replace(session: Session, workspace_id: str, user_id: str, values: UserValue
     _store(session, account, values, now=now)
 
 
-def remove(session: Session, workspace_id: str, user_id: str, *, now: Moment) -> None:
+def remove(session: Session, workspace_id: str, user_id: str, now: Moment) -> None:
     """Disable the account and end its sessions and keys; what it did stays, and so does its row."""
     account = _changeable(session, workspace_id, user_id)
     if account.disabled_at is None:
@@ -159,9 +171,7 @@ def _changeable(session: Session, workspace_id: str, user_id: str) -> Account:
     get(session, workspace_id, user_id)
     account = accounts.locked(session, user_id)
     if not account_rules.may_change(account.email, by_operator=False):
-        raise ScimError(
-            403, "This is the account of an operator of the server. Only an operator can change it."
-        )
+        raise ScimError(403, _OPERATORS)
     return account
 
 
@@ -298,22 +308,13 @@ def boolean(value: object) -> bool:
     return value
 
 
-def _text(given: Mapping[str, Any], name: str) -> str | None:
-    value = given.get(name)
-    if value is None:
-        return None
-    if not isinstance(value, str) or len(value) > MAX_TEXT or not value.isprintable():
-        raise invalid(f"{name} is a text of at most {MAX_TEXT} characters on one line.")
-    return value.strip() or None
-
-
 def _names(value: object) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
         raise invalid("name is an object.")
     by_key = {key.lower(): inner for key, inner in value.items()}
-    found = {name: _text({name: by_key.get(name.lower())}, name) for name in _NAMES}
+    found = {name: one_line({name: by_key.get(name.lower())}, name) for name in _NAMES}
     return {name: text for name, text in found.items() if text}
 
 
@@ -327,7 +328,7 @@ def _emails(value: object) -> list[dict[str, Any]]:
         if not isinstance(item, Mapping):
             raise invalid("emails is a list of objects.")
         by_key = {key.lower(): inner for key, inner in item.items()}
-        email: dict[str, Any] = {name: _text(by_key, name) for name in ("value", "type")}
+        email: dict[str, Any] = {name: one_line(by_key, name) for name in ("value", "type")}
         if by_key.get("primary") is not None:
             email["primary"] = boolean(by_key["primary"])
         if email["value"]:
@@ -335,11 +336,32 @@ def _emails(value: object) -> list[dict[str, Any]]:
     return found
 
 
+def _shown(name: str) -> str:
+    """Return a name without characters that cannot be seen."""
+    return "".join(filter(str.isprintable, " ".join(name.split())))
+
+
 def _address(user_name: str, emails: list[dict[str, Any]]) -> str:
     """Return the address with which the person signs in: the primary one, that of work, or the userName."""
-    ranked = sorted(emails, key=lambda item: (not item.get("primary"), item.get("type") != "work"))
+    ranked = sorted(
+        emails, key=lambda item: (not item.get("primary"), item.get("type", "").lower() != "work")
+    )
     given = ranked[0]["value"] if ranked else user_name
     try:
         return normal_email(given)
     except InvalidValue as error:
         raise invalid(f"The person needs an e-mail address, in emails or as userName. {error}") from error
+
+
+TYPE = ResourceType(
+    name="User",
+    urn=USER,
+    attributes=USER_ATTRIBUTES,
+    shape=SHAPE,
+    parse=parse,
+    find=find,
+    get=get,
+    create=create,
+    replace=replace,
+    remove=remove,
+)

@@ -1,14 +1,13 @@
 import type { IAuthenticateGeneric, Icon, ICredentialTestRequest, ICredentialType, INodeProperties } from "n8n-workflow";
 
 /** The address of a service, and an API key with a spending cap. */
+// eslint-disable-next-line n8n-nodes-base/cred-class-field-documentation-url-missing -- it is on your own server, at /manual/
 export class ContactLookupApi implements ICredentialType {
   name = "contactLookupApi";
 
   displayName = "Contact Lookup API";
 
   icon: Icon = { light: "file:../icons/contact-lookup.svg", dark: "file:../icons/contact-lookup.dark.svg" };
-
-  documentationUrl = "https://github.com/contact-lookup/contact-lookup#readme";
 
   properties: INodeProperties[] = [
     {

@@ -1,14 +1,13 @@
 import type { Icon, ICredentialType, INodeProperties } from "n8n-workflow";
 
 /** The secret that signs what an endpoint receives. */
+// eslint-disable-next-line n8n-nodes-base/cred-class-field-documentation-url-missing -- it is on your own server, at /manual/
 export class ContactLookupWebhookApi implements ICredentialType {
   name = "contactLookupWebhookApi";
 
   displayName = "Contact Lookup Webhook API";
 
   icon: Icon = { light: "file:../icons/contact-lookup.svg", dark: "file:../icons/contact-lookup.dark.svg" };
-
-  documentationUrl = "https://github.com/contact-lookup/contact-lookup#readme";
 
   properties: INodeProperties[] = [
     {

@@ -12,7 +12,7 @@ from app.features.scim.tables import ScimGroup
 from app.infra import clock
 
 _OWN_TOKEN = "a token of the workspace's own, which identifies no account"
-_USERS, _GROUPS = "/scim/v2/Users", "/scim/v2/Groups"
+_TYPE = "/scim/v2/<any(Users, Groups):kind>"
 ACCESS_RULES: dict[str, AccessRule] = {
     "GET /api/scim": requires("admin", 200),
     "POST /api/scim/token": requires("admin", 201),
@@ -24,11 +24,10 @@ ACCESS_RULES: dict[str, AccessRule] = {
     route: open_to_all(_OWN_TOKEN, 401, challenge='Bearer realm="scim"')
     for route in (
         "POST /scim/v2/.search",
-        *(f"{method} {path}" for path in (_USERS, _GROUPS) for method in ("GET", "POST")),
-        f"POST {_USERS}/.search",
-        f"POST {_GROUPS}/.search",
-        *(f"{method} {_USERS}/<user_id>" for method in ("GET", "PUT", "PATCH", "DELETE")),
-        *(f"{method} {_GROUPS}/<group_id>" for method in ("GET", "PUT", "PATCH", "DELETE")),
+        f"GET {_TYPE}",
+        f"POST {_TYPE}",
+        f"POST {_TYPE}/.search",
+        *(f"{method} {_TYPE}/<resource_id>" for method in ("GET", "PUT", "PATCH", "DELETE")),
         "GET /scim/v2/ServiceProviderConfig",
         "GET /scim/v2/Schemas",
         "GET /scim/v2/Schemas/<urn>",
@@ -67,7 +66,8 @@ def a_group(owner: SignedInUser, _contact_id: str) -> str:
 
 MAKERS: dict[str, Maker] = {
     "group_id": a_group,
-    "user_id": lambda owner, _contact_id: owner.account_id,
+    "kind": lambda *_: "Users",
+    "resource_id": lambda owner, _contact_id: owner.account_id,
     "urn": lambda *_: "x",
     "name": lambda *_: "User",
     "rest": lambda *_: "Me",

@@ -291,6 +291,7 @@ def test_a_patch_that_cannot_be_applied_changes_nothing(
         {"userName": "a@acme.example", "emails": ["b"]},
         {"userName": "a@acme.example", "active": "maybe"},
         {"userName": "a@acme.example", "displayName": "a\u0000b"},
+        {"userName": "a@acme.example", "displayName": "a\nb"},
         {"userName": "a@acme.example", "emails": [{"value": "no address"}]},
     ],
 )
