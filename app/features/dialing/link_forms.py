@@ -1,8 +1,13 @@
 """Forms of links that dial a number: which are allowed, and the link of a number.
 
-Checked: `tel:` (RFC 3966), `sip:` (RFC 3261), `webextel:` (help.webex.com), `asoftphone:`, `groundwire:`
-and `cloudsip:` (doc.acrobits.net, Call URIs). Not checked against documentation: the others, such as
-RingCentral's and those of Microsoft Teams. An admin tries a form before the workspace uses it.
+The schemes and the examples are those for which a public source was found in November 2026: RFC 3966
+(`tel:`), RFC 3261 (`sip:`), developer.aircall.io/docs/implement-click-to-dial and
+developers.zoom.us/docs/phone/outbound-call (`callto:`, `zoomphonecall:`),
+developers.dialpad.com/docs/app-launch-urls (`dialpad:`), developers.ringcentral.com/guide/voice/uri-scheme
+(`rcmobile:`, digits alone) and its catalogue of deep links (`rcapp:`), learn.microsoft.com, "Deep link to a
+workflow in Teams" (`4:` before a phone number), Apple's URL Scheme Reference (`facetime-audio:`),
+help.webex.com (`webextel:`), and doc.acrobits.net, Call URIs (`asoftphone:`, `groundwire:`, `cloudsip:`).
+Versions of the programs differ: an admin tries a form before the workspace uses it.
 """
 
 from __future__ import annotations
@@ -17,19 +22,21 @@ DEFAULT = "tel:{number}"
 NUMBER, DIGITS = "{number}", "{digits}"
 MAX_LENGTH = 300
 SCHEMES = (
-    *("tel", "callto", "sip", "sips", "https", "zoomphonecall", "rcmobile", "rcapp", "dialpad", "aircall"),
-    *("msteams", "ciscotel", "webextel", "facetime-audio", "skype", "asoftphone", "groundwire", "cloudsip"),
+    *("tel", "callto", "sip", "sips", "https", "zoomphonecall", "rcmobile", "rcapp", "dialpad"),
+    *("webextel", "facetime-audio", "asoftphone", "groundwire", "cloudsip"),
 )
 """The schemes of programs that dial. Others could run code or open files."""
 EXAMPLES = (
     (
         "tel:{number}",
-        Message("The program that the computer dials with: Aircall, Dialpad, 3CX, a mobile phone"),
+        Message("The program that the computer dials with: Aircall, Zoom Phone, a mobile phone"),
     ),
-    ("callto:{number}", "Zoom, 3CX, Skype for Business"),
+    ("callto:{number}", "Aircall, Zoom Phone"),
     ("sip:{number}@pbx.example.com", Message("A SIP phone")),
+    ("dialpad://{number}", "Dialpad"),
     ("zoomphonecall://{number}", "Zoom Phone"),
-    ("rcmobile://call?number={number}", "RingCentral"),
+    ("rcmobile://call?number={digits}", "RingCentral"),
+    ("https://app.ringcentral.com/r/call?number={digits}", Message("RingCentral in the browser")),
     ("https://teams.microsoft.com/l/call/0/0?users=4:{number}", "Microsoft Teams"),
     ("https://dialer.example.com/call?n={number}", Message("A dialler with a website")),
 )

@@ -60,19 +60,24 @@ def feedback(body: dict[str, Any]) -> Response:
 
 @blueprint.post("/api/feedback/import")
 @Operation(
-    file_types=(received_files.FORM, received_files.CSV, received_files.XLSX),
-    file_examples={received_files.CSV: "email,type\nada@acme.example,hard\n"},
+    file_types=(received_files.FORM, *imports.FILES.types),
+    file_examples={
+        received_files.CSV: "email,type\nada@acme.example,hard\n",
+        received_files.JSON: '[{"email": "ada@acme.example", "event": "bounce", "type": "bounce"}]',
+    },
     sends_credits=True,
 )
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.WRITE)
 @blueprint.output(ImportedReportsSchema)
 def import_feedback() -> Response:
-    """Report the bounces of a list, as mail programs export it.
+    """Report the bounces of a list, as mail programs export it, or of their events in JSON.
 
-    Hard bounces are reported as `bounce`; soft ones, complaints and unsubscriptions are left out, as is what
-    the workspace has not revealed. A column of phone numbers is reported as `wrong_number`. Columns and
-    encoding are found as in uploads. Sending a list twice changes nothing.
+    Hard bounces are reported as `bounce`; soft ones, refusals by a policy, complaints and unsubscriptions are
+    left out, as is what the workspace has not revealed. A column of phone numbers is reported as
+    `wrong_number`. Columns and encoding are found as in uploads. JSON is a list, an object, or one object a
+    line; an object is an event of Amazon SES (also in a notification of SNS), SendGrid, Postmark, Mailgun,
+    Brevo or HubSpot, or a page of them. Sending a list twice changes nothing.
     """
     imported = imports.run()
     with services().database.reading() as session:

@@ -1,9 +1,10 @@
-"""Reads a list of bounces as mail programs export it: addresses or numbers, and what happened to each."""
+"""Reads a list of bounces as mail programs write it: addresses or numbers, and what happened to each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import islice
 from typing import IO, Literal, NamedTuple
 
@@ -16,7 +17,8 @@ from app.domain.lists.headers.column_mapping import Entity, map_columns
 from app.domain.normal.phones.phones import normal_phone
 from app.domain.normal.texts.text_folding import fold
 from app.engine.contacts.bounce_reports import FeedbackKind
-from app.features.quality import bounce_words
+from app.features.quality import bounce_events, bounce_words
+from app.features.quality.bounce_events import Event
 from app.features.quality.bounce_words import NoBounce
 
 MAX_ROWS = 10_000
@@ -97,12 +99,40 @@ class _Columns(NamedTuple):
 
 
 def read(file: IO[bytes]) -> BounceList:
-    """Return the reports in a CSV file or a workbook.
+    """Return the reports in a CSV file, a workbook or JSON.
 
     Raises:
         InvalidValue: the file cannot be read as a list, it has too many rows, or no column is known.
 
     """
+    content = file.read()
+    return _of_events(content) if bounce_events.is_json(content) else _of_table(BytesIO(content))
+
+
+def _of_events(content: bytes) -> BounceList:
+    events = list(islice(bounce_events.read(content), MAX_ROWS + 1))
+    if len(events) > MAX_ROWS:
+        raise InvalidValue(TOO_LONG)
+    found = BounceList()
+    for event in events:
+        _read_event(event, found)
+    return found
+
+
+def _read_event(event: Event, found: BounceList) -> None:
+    said = bounce_words.meaning(event.said)
+    if event.said and said is None:
+        said = NoBounce.UNCLEAR
+    addresses = emails_in(event.address or "")
+    if event.fault is not None or isinstance(said, NoBounce) or not addresses:
+        why = said.value if isinstance(said, NoBounce) else bounce_events.UNKNOWN
+        found.left_out.append(LeftOut(event.line, event.fault or why))
+        return
+    for line in _addresses(event.line, addresses, said, found.left_out):
+        found.lines.setdefault((line.field, line.value, line.kind), line)
+
+
+def _of_table(file: IO[bytes]) -> BounceList:
     table = read_table(file, _count_known)
     try:
         rows = list(islice(table.rows, MAX_ROWS + 1))
@@ -174,17 +204,23 @@ def _lines(
 ) -> Iterator[Line]:
     """Yield the values of a row; what is not readable is left out."""
     for index in columns.emails:
-        for text in emails_in(row.cells[index]):
-            try:
-                yield Line(row.line, "email", read_email(text), _kind(said, "email"))
-            except InvalidValue as error:
-                left_out.append(LeftOut(row.line, str(error)))
+        yield from _addresses(row.line, emails_in(row.cells[index]), said, left_out)
     for index in columns.phones:
         for text in phones_in(row.cells[index]):
             try:
                 yield Line(row.line, "phone", normal_phone(text), _kind(said, "phone"))
             except InvalidValue as error:
                 left_out.append(LeftOut(row.line, str(error)))
+
+
+def _addresses(
+    line: int, texts: Iterable[str], said: FeedbackKind | NoBounce | None, left_out: list[LeftOut]
+) -> Iterator[Line]:
+    for text in texts:
+        try:
+            yield Line(line, "email", read_email(text), _kind(said, "email"))
+        except InvalidValue as error:
+            left_out.append(LeftOut(line, str(error)))
 
 
 def _kind(said: FeedbackKind | NoBounce | None, field: Literal["email", "phone"]) -> FeedbackKind:

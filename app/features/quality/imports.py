@@ -22,11 +22,14 @@ from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
-from app.web.bodies.received_files import PART, received_file
+from app.web.bodies.received_files import CSV, JSON, PART, XLSX, FileKind, received_file
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
 MAX_FILE_MB = 5
+JSON_LINES = ("application/x-ndjson", "application/jsonl")
+"""What programs call a file with one JSON object a line; no media type is registered."""
+FILES = FileKind((CSV, XLSX, JSON, *JSON_LINES), "a CSV file, an Excel workbook or a JSON file")
 MAX_REPORTS = 1_000
 """New reports of one request: each is a transaction of its own, as it locks a contact and a workspace."""
 MAX_LEFT_OUT = 100
@@ -62,7 +65,7 @@ def run() -> Imported:
         ValidationFailed: the file cannot be read as a list.
 
     """
-    with received_file(MAX_FILE_MB) as file:
+    with received_file(MAX_FILE_MB, FILES) as file:
         try:
             found = bounce_lists.read(BytesIO(file.content))
         except InvalidValue as error:

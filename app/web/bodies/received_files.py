@@ -28,6 +28,7 @@ from app.web.sign_in.auth import caller
 PART = "file"
 FORM = "multipart/form-data"
 CSV = "text/csv"
+JSON = "application/json"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 OTHER_TYPES = frozenset({"application/octet-stream", "application/vnd.ms-excel", "text/plain"})
 """What programs also send for CSV files; the content decides how a file is read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import pytest
@@ -87,6 +88,31 @@ def test_a_report_of_a_number_is_recorded_once_and_not_refunded(
     assert (first["refunded"], first["refund"]) == (0, "not_due")
     assert first["message"] == "Reported. Nothing is refunded: only addresses that bounce are."
     assert _count(user) == 1
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "application/x-ndjson", "text/plain"])
+def test_events_in_json_are_reported_also_if_they_are_longer_than_other_bodies(
+    user: SignedInUser, contact_id: str, media_type: str
+) -> None:
+    event = {"email": ADDRESS, "event": "bounce", "type": "bounce", "status": "5.1.1"}
+    soft = {**event, "type": "blocked", "sg_event_id": "x" * 1_000}
+    content = json.dumps([*[soft] * 500, event]).encode()
+    headers = {**user.headers, "Content-Type": media_type}
+
+    imported = user.client.post("/api/feedback/import", data=content, headers=headers).get_json()
+
+    assert (imported["reported"], imported["left_out_count"]) == (1, 500)
+
+
+@pytest.mark.parametrize("content", [b'{"a":\n' * 30, b'{"email": "\xff"}'])
+def test_json_that_cannot_be_read_says_what_to_do(user: SignedInUser, content: bytes) -> None:
+    headers = {**user.headers, "Content-Type": "application/json"}
+
+    refused = user.client.post("/api/feedback/import", data=content, headers=headers)
+
+    assert (refused.status_code, refused.mimetype) == (422, "application/problem+json")
+    assert refused.get_json()["errors"][0]["pointer"] == "/file"
+    assert "Export it again" in refused.get_json()["detail"]
 
 
 def test_a_replay_of_a_report_of_a_number_returns_it(user: SignedInUser, contact_id: str) -> None:
