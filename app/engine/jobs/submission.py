@@ -62,7 +62,7 @@ class JobRequest:
     submitting transaction. With `allow_partial_hold`, fewer credits are enough, and the job reports the items
     for which credits ran out. `items` are the requests of an enrichment, `refusal` why it is not accepted
     unless it is free, or repeats an earlier use of its idempotency key. `job_id` is the id that a new job
-    gets.
+    gets. One that `is_fresh` may join an open job, but reuses no finished one.
     """
 
     kind: str
@@ -76,6 +76,7 @@ class JobRequest:
     items: tuple[dict[str, Any], ...] = ()
     refusal: PurposeRequired | None = None
     webhook_url: str | None = None
+    is_fresh: bool = False
     job_id: str = field(default_factory=partial(new_id, "job"))
 
 
@@ -111,7 +112,8 @@ def submit(
 ) -> SubmitResult:
     """Return the existing job of an equal request, or insert a job and hold its price.
 
-    A job of a free kind is always run again: `freshness` says for how long others are reused.
+    A job of a free kind or of a fresh request is always run again: `freshness` says for how long others are
+    reused.
 
     Raises:
         PurposeRequired: a purpose is required for everyone, and the request states none; nothing is stored.
@@ -120,7 +122,7 @@ def submit(
     quote = quotes.quote(session, job_request.workspace_id, job_request.price)
     if job_request.refusal is not None and not quote.is_free():
         raise job_request.refusal
-    if KINDS[job_request.kind].is_free:
+    if job_request.is_fresh or KINDS[job_request.kind].is_free:
         freshness = NO_REUSE
     submitted = _insert_or_find(session, job_request, quote, freshness=freshness, deadline=deadline, now=now)
     job = submitted.job

@@ -10,7 +10,6 @@ from flask import Response
 
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, NotFound, SpendingLimitReached, ValidationFailed
-from app.domain.kinds import Kind
 from app.domain.lists.files import xlsx_parts
 from app.features.verifications import list_values, lists, requests
 from app.features.verifications.requests import VerificationBody
@@ -62,7 +61,8 @@ def verify(body: VerificationBody) -> Response:
     Each address with a verdict costs the price of `verification`: `valid`, `accept_all`, `risky` or
     `invalid`. An `unknown` one is free, as is a value that occurs twice. An address is never `valid` if its
     domain accepts all mail. A number is checked against the numbering plan of its country, free: that it is
-    in service is not checked. With `dry_run` the response is an estimate and nothing is queued.
+    in service is not checked. A verdict that you have, and that has not expired, is repeated free, unless
+    `fresh` is true. With `dry_run` the response is an estimate and nothing is queued.
     """
     return requests.submit(body)
 
@@ -86,11 +86,10 @@ def verify_list(query: dict[str, Any]) -> Response:
     is held at once. A verdict that is not there within a day is `unknown`.
     """
     found, same = requests.read_file(query.get("country"))
-    max_credits = query.get("max_credits")
+    terms = requests.terms_of(found, query.get("max_credits"), is_fresh=query["fresh"])
     if query["dry_run"]:
-        held = lists.hold_of(found, services().settings.prices[Kind.VERIFICATION], max_credits)
-        return json_response({"estimate": requests.estimate(found, held)})
-    created, is_replay = requests.create_list(found, max_credits, same)
+        return json_response({"estimate": requests.estimate(found, terms)})
+    created, is_replay = requests.create_list(found, terms, same)
     described = requests.with_unreadable(created, found)
     return json_response(described, 200, REPLAYED) if is_replay else json_response(described, 201)
 

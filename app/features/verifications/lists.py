@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
@@ -36,10 +36,28 @@ _VALUES = cast("Table", VerificationValue.__table__)
 UNKNOWN = "List the workspace's verified lists with GET /api/verifications."
 
 
-def hold_of(values: Values, price: int, max_credits: int | None) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The price of an address and what a verification may cost.
+
+    The verdicts on the `known` addresses are repeated, free; if it `is_fresh`, none is.
+    """
+
+    price: int
+    max_credits: int | None
+    known: Collection[str] = ()
+    is_fresh: bool = False
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """Return what the request of a job has of it, beside its own credits."""
+        return {"fresh": True} if self.is_fresh else {}
+
+
+def hold_of(values: Values, terms: Terms) -> int:
     """Return what the verification of the values costs at most."""
-    cost = values.emails * price
-    return cost if max_credits is None else min(cost, max_credits)
+    cost = (values.emails - len(terms.known)) * terms.price
+    return cost if terms.max_credits is None else min(cost, terms.max_credits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +74,26 @@ class NewList:
 def prepare(
     keys: DigestKeys,
     values: Values,
+    terms: Terms,
     *,
     workspace_id: str,
     account_id: str,
     key_id: str | None,
-    price: int,
-    max_credits: int | None,
 ) -> NewList:
     """Return a new list; what takes time is done here, before the transaction that stores it."""
-    list_id, hold = new_id("vrf"), hold_of(values, price, max_credits)
+    list_id, hold = new_id("vrf"), hold_of(values, terms)
     jobs, rows, left = list[JobRequest](), list[dict[str, Any]](), hold
     digest = cache(partial(_digest, keys))
     for number, part in enumerate(value_lists.chunks(values, JOB_SIZE)):
-        cost = min(left, sum(bool(each.domain) for each in part) * price)
+        new = sum(bool(each.domain) and each.value.text not in terms.known for each in part)
+        cost = min(left, new * terms.price)
         left -= cost
         job = JobRequest(
             kind=Kind.VERIFICATION,
             workspace_id=workspace_id,
             account_id=account_id,
             key_id=key_id,
-            request={"max_credits": cost},
+            request={"max_credits": cost, **terms.request},
             dedup_key={"list": list_id, "number": number},
             price=cost,
             items=tuple(each.value.request() for each in part),

@@ -85,7 +85,8 @@ def verify_list() -> Response:
     try:
         query = forms.load(VerifiedListQuery(), forms.texts("country", "max_credits"))
         found, same = requests.read_file(query.get("country"))
-        created, _ = requests.create_list(found, query.get("max_credits"), same)
+        terms = requests.terms_of(found, query.get("max_credits"), is_fresh=query["fresh"])
+        created, _ = requests.create_list(found, terms, same)
     except InvalidForm as invalid:
         return _index(422, errors={f"list_{name}": text for name, text in invalid.messages.items()})
     except (PayloadTooLarge, RateLimited, Unavailable, ValidationFailed) as problem:

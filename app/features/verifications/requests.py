@@ -16,8 +16,10 @@ from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.domain.kinds import Kind
 from app.domain.permissions import Permission
 from app.engine.jobs.submission import JobRequest
+from app.engine.own_records import known_verdicts
 from app.features.verifications import list_values, lists, values
 from app.features.verifications.list_values import ListRow
+from app.features.verifications.lists import Terms
 from app.features.verifications.tables import VerificationList
 from app.features.verifications.values import Values
 from app.infra.clock import rfc3339
@@ -51,6 +53,7 @@ class VerificationBody:
     country: str | None
     max_credits: int | None
     dry_run: bool
+    fresh: bool
     webhook_url: str | None
     client_reference: str | None
 
@@ -66,34 +69,55 @@ def submit(body: VerificationBody) -> Response:
     if found.unreadable:
         errors = tuple(FieldError(f"/values/{each.line - 1}", each.detail) for each in found.unreadable)
         raise ValidationFailed(errors=errors)
-    price = services().settings.prices[Kind.VERIFICATION]
-    held = lists.hold_of(found, price, body.max_credits)
+    terms = terms_of(found, body.max_credits, is_fresh=body.fresh)
     if body.dry_run:
-        return json_response({"estimate": estimate(found, held)})
+        return json_response({"estimate": estimate(found, terms)})
     items = tuple(value.request() for value in found.found)
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
     request = JobRequest(
         kind=Kind.VERIFICATION,
         workspace_id=caller().workspace_id,
         account_id=caller().account_id,
-        request={"max_credits": body.max_credits, **reference},
-        dedup_key={"values": [list(value) for value in found.found], "max_credits": body.max_credits},
-        price=held,
+        request={"max_credits": body.max_credits, **terms.request, **reference},
+        dedup_key={
+            "values": [list(value) for value in found.found],
+            "max_credits": body.max_credits,
+            **terms.request,
+        },
+        price=lists.hold_of(found, terms),
         items=items,
         webhook_url=body.webhook_url,
+        is_fresh=body.fresh,
     )
     return submit_and_wait(request, client_reference=body.client_reference)
 
 
-def estimate(found: Values, held: int) -> dict[str, Any]:
+def terms_of(found: Values, max_credits: int | None, *, is_fresh: bool) -> Terms:
+    """Return what the values cost the workspace, and on which it has verdicts that are repeated."""
+    app = services()
+    price = app.settings.prices[Kind.VERIFICATION]
+    if is_fresh:
+        return Terms(price=price, max_credits=max_credits, is_fresh=True)
+    addresses = [value.text for value in found.found if value.field == "email"]
+    workspace_id, max_age = caller().workspace_id, app.settings.default_max_age
+    with app.database.reading() as session:
+        now = database_clock.value(session)
+        known = known_verdicts.reusable(session, workspace_id, addresses, max_age=max_age, now=now)
+    return Terms(price=price, max_credits=max_credits, known=known.keys())
+
+
+def estimate(found: Values, terms: Terms) -> dict[str, Any]:
     """Return what a verification costs at most, and what of it is verified."""
-    phones = len(found.found) - found.emails
+    phones, known, held = len(found.found) - found.emails, len(terms.known), lists.hold_of(found, terms)
+    again = f", {known} verified before free" if known else ""
     return {
-        "summary": f"{found.emails} addresses to verify for at most {held} credits, {phones} numbers free",
+        "summary": f"{found.emails - known} addresses to verify for at most {held} credits{again}, "
+        f"{phones} numbers free",
         "credits_min": 0,
         "credits_max": held,
         "values": len(found.found),
         "emails": found.emails,
+        "known": known,
         "phones": phones,
         "duplicates": found.duplicates,
         "unreadable": len(found.unreadable),
@@ -120,7 +144,7 @@ def read_file(country: str | None) -> tuple[Values, dict[str, Any]]:
     return found, same
 
 
-def create_list(found: Values, max_credits: int | None, same: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+def create_list(found: Values, terms: Terms, same: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Create the list with its jobs and send these to the workers; return it, and whether it is a replay."""
     current, app = caller(), services()
     with app.database.reading() as session:
@@ -128,15 +152,14 @@ def create_list(found: Values, max_credits: int | None, same: dict[str, Any]) ->
     new = lists.prepare(
         keys,
         found,
+        terms,
         workspace_id=current.workspace_id,
         account_id=current.account_id,
         key_id=current.key_id,
-        price=app.settings.prices[Kind.VERIFICATION],
-        max_credits=max_credits,
     )
     with admission.transaction() as session:
         now = database_clock.now()
-        body = {**same, "max_credits": max_credits}
+        body = {**same, "max_credits": terms.max_credits, **terms.request}
         if (reference := begin(session, now=now, body=body)) is not None:
             row = lists.get(session, current.workspace_id, reference)
             return to_public(lists.describe(session, row)), True

@@ -24,6 +24,7 @@ from app.web.schemas.queries import QuerySchema
 from app.web.schemas.webhook_urls import webhook_url
 
 MAX_VALUES = 100
+_FRESH = "Verify, and charge, also addresses on which you have a verdict that has not expired."
 STATUSES = ("valid", "accept_all", "risky", "invalid", "unknown", "suppressed", "pending")
 
 
@@ -55,6 +56,7 @@ class VerificationSchema(StrictSchema):
         metadata={"description": "So many credits are held at most; further addresses are not verified."},
     )
     dry_run = StrictBoolean(load_default=False)
+    fresh = StrictBoolean(load_default=False, metadata={"description": _FRESH})
     webhook_url = webhook_url(
         allow_none=True,
         description="Receives `job.finished`, signed as in the Standard Webhooks specification.",
@@ -65,7 +67,8 @@ class VerificationSchema(StrictSchema):
     def _body(self, data: dict[str, Any], **_options: Any) -> VerificationBody:
         names = ("country", "max_credits", "webhook_url", "client_reference")
         rest = {name: data.get(name) for name in names}
-        return VerificationBody(values=data["values"], dry_run=data["dry_run"], **rest)
+        values, dry_run, fresh = data["values"], data["dry_run"], data["fresh"]
+        return VerificationBody(values=values, dry_run=dry_run, fresh=fresh, **rest)
 
 
 class VerifiedListQuery(QuerySchema):
@@ -74,6 +77,7 @@ class VerifiedListQuery(QuerySchema):
     country = _country()
     max_credits = AsciiInteger(validate=validate.Range(min=0))
     dry_run = fields.Boolean(load_default=False)
+    fresh = fields.Boolean(load_default=False, metadata={"description": _FRESH})
 
 
 class VerificationsQuery(QuerySchema):
@@ -177,7 +181,7 @@ DRY_RUN: dict[str, Any] = {
                     name: {"type": "integer"}
                     for name in (
                         *("credits_min", "credits_max", "values"),
-                        *("emails", "phones", "duplicates", "unreadable"),
+                        *("emails", "known", "phones", "duplicates", "unreadable"),
                     )
                 },
                 "summary": {"type": "string"},

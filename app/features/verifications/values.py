@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import IO, Literal, NamedTuple
+from typing import IO, NamedTuple
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.cells.cells import emails_in, phones_in
-from app.domain.lists.cells.email_cells import read_email
+from app.domain.lists.cells.verifiable_cells import NEITHER, Field, Value, read_cell
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.files.tables import read_table
 from app.domain.lists.headers.column_mapping import Entity, map_columns
-from app.domain.normal.phones.phones import parse_phone
 
 MAX_VALUES = 10_000
 TOO_LONG = f"The list has more than {MAX_VALUES:,} values. Split it into several."
@@ -22,17 +20,6 @@ NO_COLUMN = (
     "first row, or send one value a line."
 )
 _SAMPLE = 20
-
-
-class Value(NamedTuple):
-    """An address or a number in normal form."""
-
-    field: Literal["email", "phone"]
-    text: str
-
-    def request(self) -> dict[str, str]:
-        """Return the request of an item of a job."""
-        return {self.field: self.text}
 
 
 class Unreadable(NamedTuple):
@@ -50,13 +37,11 @@ class Values:
     duplicates: int = 0
     unreadable: list[Unreadable] = field(default_factory=list)
 
-    def add(self, line: int, cell: str, country: str | None, *, only: str | None = None) -> None:
+    def add(self, line: int, cell: str, country: str | None, *, only: Field | None = None) -> None:
         """Add what a cell has: addresses with an @, otherwise numbers."""
-        for each, text in _parts(cell, only):
-            try:
-                value = Value(each, _normal(each, text, country))
-            except InvalidValue as error:
-                self.unreadable.append(Unreadable(line, str(error)))
+        for value in read_cell(cell, country, only=only):
+            if isinstance(value, InvalidValue):
+                self.unreadable.append(Unreadable(line, str(value)))
                 continue
             self.duplicates += value in self.found
             self.found.setdefault(value, line)
@@ -71,7 +56,10 @@ def of_texts(texts: Iterable[str], country: str | None) -> Values:
     """Return the values of a request."""
     values = Values()
     for number, text in enumerate(texts, 1):
+        read = len(values.found) + values.duplicates + len(values.unreadable)
         values.add(number, text, country)
+        if read == len(values.found) + values.duplicates + len(values.unreadable):  # such as n/a
+            values.unreadable.append(Unreadable(number, NEITHER))
     return values
 
 
@@ -104,10 +92,10 @@ def of_file(file: IO[bytes], country: str | None) -> Values:
     return values
 
 
-def _columns(header: Sequence[str], rows: Sequence[Row]) -> dict[int, str | None]:
+def _columns(header: Sequence[str], rows: Sequence[Row]) -> dict[int, Field | None]:
     """Return the columns of addresses and numbers; without a known header, the first one that has values."""
     layout = map_columns(list(header), Entity.CONTACTS)
-    named: dict[int, str | None] = dict.fromkeys((slot.index for slot in layout.emails), "email")
+    named: dict[int, Field | None] = dict.fromkeys((slot.index for slot in layout.emails), "email")
     named |= dict.fromkeys((slot.index for slot in layout.phones), "phone")
     if named:
         return named
@@ -121,17 +109,6 @@ def _is_value(cell: str) -> bool:
     values = Values()
     values.add(1, cell, None)
     return bool(values.found)
-
-
-def _parts(cell: str, only: str | None) -> Iterator[tuple[Literal["email", "phone"], str]]:
-    if only == "email" or (only is None and "@" in cell):
-        yield from (("email", text) for text in emails_in(cell))
-    else:
-        yield from (("phone", text) for text in phones_in(cell))
-
-
-def _normal(field: str, text: str, country: str | None) -> str:
-    return read_email(text) if field == "email" else parse_phone(text, country).e164
 
 
 class Placed(NamedTuple):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any
 
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.normal.emails import email_domain, email_kind, email_reasons
 from app.domain.normal.phones.phones import phone_from_e164
+from app.engine.own_records.own_verifications import Verdict
 from app.infra.clock import rfc3339
 
 _NOTHING: dict[str, Any] = {
@@ -66,6 +68,15 @@ def accept_all_domain(result: Mapping[str, Any] | None) -> str | None:
     if not emails or emails[0]["status"] != EmailStatus.ACCEPT_ALL:
         return None
     return email_domain(emails[0]["email"])
+
+
+def valid_email(result: Mapping[str, Any] | None) -> tuple[str, Verdict] | None:
+    """Return a valid address with its verdict; None for any other item."""
+    emails = result.get("emails") if result else None
+    if not emails or emails[0]["status"] != EmailStatus.VALID or emails[0]["verified_at"] is None:
+        return None
+    verified_at = datetime.fromisoformat(emails[0]["verified_at"])
+    return emails[0]["email"], Verdict(emails[0]["status"], verified_at)
 
 
 def at_most_accept_all(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -20,6 +20,8 @@ from app.engine.jobs import jobs, leases, scheduling
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.leases import JobResult
+from app.engine.own_records import known_verdicts
+from app.engine.own_records.own_verifications import Verdict
 from app.features.verifications import list_values, verdicts
 from app.infra import clock
 from app.infra.database import database_clock
@@ -38,6 +40,8 @@ AT_A_TIME = 8
 """The addresses of a job that are verified at the same time; a mail host limits its own connections."""
 SLICE_SECONDS = 1.0
 """Time after which a job yields its thread to the waiting jobs of other workspaces."""
+FRESH = "fresh"
+"""Set in the request of a job that does not repeat known verdicts."""
 OUT_OF_CREDITS = "max_credits was used up before this address."
 
 
@@ -51,23 +55,35 @@ def verification(claim: Claim, services: WorkerServices) -> Verified:
 
     """
     with services.database.reading() as session:
-        items = jobs.items(session, claim.job_id)
-    run = _Run(claim, services, [item for item in items if not _is_done(item)])
+        items = [item for item in jobs.items(session, claim.job_id) if not _is_done(item)]
+        known = _known(session, claim, services, items)
+    run = _Run(claim, services, items, known)
     with ThreadPoolExecutor(AT_A_TIME) as threads:
         run.verify(threads)
     if run.waiting:
         raise _combine(run.waiting)
-    return Verified(claim.job_id)
+    return Verified(claim.job_id, claim.workspace_id)
+
+
+def _known(
+    session: Session, claim: Claim, services: WorkerServices, items: Sequence[JobItem]
+) -> dict[str, Verdict]:
+    """Return the verdicts on the items that the workspace has, unless the caller asks for new ones."""
+    if claim.request.get(FRESH):
+        return {}
+    addresses = [item.request["email"] for item in items if "email" in item.request]
+    max_age, now = services.settings.default_max_age, database_clock.value(session)
+    return known_verdicts.reusable(session, claim.workspace_id, addresses, max_age=max_age, now=now)
 
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What came of an item: its result or error, whether it is charged, and the trace."""
+    """What came of an item: its result or error, the new verdict if it is charged, and the trace."""
 
     outcome: Outcome | None
     result: dict[str, Any] | None = None
     error: Problem | None = None
-    is_charged: bool = False
+    found: FoundEmail | None = None
     trace: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -78,10 +94,16 @@ class _Verdict:
 
 
 class _Run:
-    """One run of a job: the items that are left, and those that wait."""
+    """One run of a job: the items that are left, the verdicts that are known, and the items that wait."""
 
-    def __init__(self, claim: Claim, services: WorkerServices, items: Sequence[JobItem]) -> None:
-        self.claim, self.services, self.items = claim, services, list(items)
+    def __init__(
+        self,
+        claim: Claim,
+        services: WorkerServices,
+        items: Sequence[JobItem],
+        known: Mapping[str, Verdict],
+    ) -> None:
+        self.claim, self.services, self.items, self.known = claim, services, list(items), known
         self.price = services.settings.prices[Kind.VERIFICATION]
         self.waiting: list[RetryLater] = []
 
@@ -104,7 +126,9 @@ class _Run:
     def _verify_batch(self, threads: ThreadPoolExecutor, batch: Sequence[JobItem]) -> None:
         """Verify addresses that the rest of the hold pays for, and complete what is not awaited."""
         affordable = self.claim.budget // self.price if self.price else len(batch)
-        emails = [item for item in batch if "email" in item.request]
+        emails = [
+            item for item in batch if "email" in item.request and item.request["email"] not in self.known
+        ]
         paid = {item.index for item in emails[:affordable]}
         started = {
             item.index: threads.submit(contextvars.copy_context().run, self._verify, item)
@@ -120,9 +144,14 @@ class _Run:
             self.claim = persist(partial(_complete, self.claim, self.services, item, verdict, self.price))
 
     def _at_once(self, item: JobItem) -> _Verdict:
-        """Return what needs no verifier: a number, or an address for which credits ran out."""
+        """Return what needs no verifier: a number, a known verdict, or that credits ran out."""
         if "phone" in item.request:
             return _Verdict(Outcome.FOUND, verdicts.of_phone(item.request["phone"]))
+        email = item.request["email"]
+        if known := self.known.get(email):
+            status = EmailStatus(known.status)
+            address = replace(_unverified(email), status=status, verified_at=known.verified_at)
+            return _Verdict(Outcome.FOUND, verdicts.of_email(address))
         problem = InsufficientCredits(required=self.price, balance=self.claim.budget)
         problem.detail = OUT_OF_CREDITS
         return _Verdict(None, error=problem)
@@ -150,7 +179,7 @@ class _Run:
         verdict = result.emails[0] if result.emails else address
         if verdict.status is EmailStatus.UNKNOWN:
             return _Verdict(Outcome.NOT_FOUND, verdicts.of_email(verdict), trace=result.trace)
-        return _Verdict(Outcome.FOUND, verdicts.of_email(verdict), is_charged=True, trace=result.trace)
+        return _Verdict(Outcome.FOUND, verdicts.of_email(verdict), found=verdict, trace=result.trace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +187,13 @@ class Verified:
     """A job whose items are all completed."""
 
     job_id: str
+    workspace_id: str
 
     def settle(self, session: Session, _now: datetime) -> JobResult:
         """Summarize the outcomes; an address at a domain that turned out to accept all mail is not valid."""
         items = jobs.items(session, self.job_id)
         accept_all = {domain for item in items if (domain := verdicts.accept_all_domain(item.result))}
+        accept_all |= self._known_accept_all(session, items)
         elsewhere = list_values.not_valid(session, self.job_id)  # by what other jobs of the list found
         accept_all |= {
             email_domain(item.request["email"])
@@ -180,13 +211,23 @@ class Verified:
         is_suppressed = outcomes == {Outcome.SUPPRESSED.value}
         return JobResult(outcome=Outcome.SUPPRESSED if is_suppressed else Outcome.NOT_FOUND)
 
+    def _known_accept_all(self, session: Session, items: Sequence[JobItem]) -> set[str]:
+        """Return the domains of valid addresses that the workspace knows to accept all mail."""
+        found = dict(filter(None, (verdicts.valid_email(item.result) for item in items)))
+        domains = known_verdicts.accept_all(session, self.workspace_id, found)
+        return {
+            email_domain(email)
+            for email, verdict in found.items()
+            if known_verdicts.status_at(domains, email, verdict) != verdict.status
+        }
+
 
 def _complete(claim: Claim, services: WorkerServices, item: JobItem, verdict: _Verdict, price: int) -> Claim:
     """Store and charge an item; return the claim with the total charged so far.
 
     It may be called again if the reply to the commit was lost: a completed item stays as it is.
     """
-    charge = price if verdict.is_charged else 0
+    charge = price if verdict.found else 0
     done = JobItem(
         job_id=item.job_id,
         index=item.index,
@@ -204,6 +245,9 @@ def _complete(claim: Claim, services: WorkerServices, item: JobItem, verdict: _V
         lease_until = database_clock.now() + timedelta(seconds=services.settings.lease_seconds)
         leases.complete_item(session, claim, done, charge=charge, trace=trace, lease_until=lease_until)
         list_values.record(session, item.job_id, item.index, verdict.status)
+        if verdict.found and verdict.found.verified_at:
+            known = Verdict(verdict.found.status.value, verdict.found.verified_at)
+            known_verdicts.store(session, claim.workspace_id, {verdict.found.email: known})
     return replace(claim, charged=claim.charged + charge)
 
 

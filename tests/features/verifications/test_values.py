@@ -7,8 +7,9 @@ from io import BytesIO
 import pytest
 
 from app.domain.errors import InvalidValue
+from app.domain.lists.cells.verifiable_cells import Value
 from app.features.verifications import values
-from app.features.verifications.values import Value, Values
+from app.features.verifications.values import Values
 
 pytestmark = pytest.mark.any_database
 ADA = Value("email", "ada@acme.com")
@@ -45,6 +46,22 @@ def test_what_is_neither_an_address_nor_a_number_is_named_by_its_line() -> None:
 
     assert [each.line for each in found.unreadable] == [1, 2]
     assert list(found.found) == [ADA]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nobody", "neither an e-mail address nor a phone number"),
+        ("n/a", "neither an e-mail address nor a phone number"),
+        ("12", "neither an e-mail address nor a phone number"),
+        ("030 901820", "lacks the country code"),
+        ("ada@acme", "not an e-mail address such as"),
+    ],
+)
+def test_what_is_not_read_says_what_it_is_not_and_what_to_send(text: str, message: str) -> None:
+    [unread] = values.of_texts([text], None).unreadable
+
+    assert message in unread.detail
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from audit_support import STUCK_AFTER
 from fake_providers import ERROR, MISS, FakeProvider, Reply, hit
 from fake_providers import email as found_email
-from jobs_support import NOW, a_job
+from jobs_support import NOW, a_job, a_workspace
 from worker_harness import WorkerHarness, worker_harness
 
 from app.domain.findings import EmailStatus
@@ -38,7 +38,7 @@ class Verifications:
     def verifier(self, reply: Reply) -> FakeProvider:
         return self.harness.set_providers(one=reply, verifiers=("one",))["one"]
 
-    def submit(self, *values: str, held: int | None = None) -> str:
+    def submit(self, *values: str, held: int | None = None, fresh: bool = False) -> str:
         items = tuple({"email" if "@" in value else "phone": value} for value in values)
         held = sum("email" in item for item in items) if held is None else held
         with self.harness.database.transaction() as session:
@@ -47,7 +47,7 @@ class Verifications:
                 self.harness.workspace_id,
                 new_id("job"),
                 kind=Kind.VERIFICATION,
-                request={"max_credits": None},
+                request={"max_credits": None, "fresh": fresh},
                 price=held,
             )
             session.add_all(
@@ -258,3 +258,70 @@ def test_an_item_that_is_completed_already_is_not_charged_again(verifications: V
 
     assert (stale.outcome, job.charged) == (None, 1)
     assert verifications.violations() == []
+
+
+def test_a_verdict_that_has_not_expired_is_repeated_and_not_charged(verifications: Verifications) -> None:
+    verifier = verifications.verifier(by_name(ada=VALID, bob=INVALID))
+    verifications.run(verifications.submit("ada@acme.com"))
+
+    again = verifications.submit("ada@acme.com", "bob@acme.com", held=1)
+    job = verifications.run(again)
+
+    assert (job.outcome, job.charged, len(verifier.requests)) == (Outcome.FOUND, 1, 2)
+    assert verifications.statuses(again) == ["valid", "invalid"]
+    assert verifications.violations() == []
+
+
+def test_a_fresh_verification_repeats_no_verdict(verifications: Verifications) -> None:
+    verifier = verifications.verifier(by_name(ada=VALID))
+    verifications.run(verifications.submit("ada@acme.com"))
+
+    job = verifications.run(verifications.submit("ada@acme.com", fresh=True))
+
+    assert (job.charged, len(verifier.requests)) == (1, 2)
+
+
+def test_an_unknown_address_is_verified_again(verifications: Verifications) -> None:
+    verifications.verifier(MISS)
+    verifications.run(verifications.submit("ada@acme.com"))
+    verifications.verifier(by_name(ada=VALID))
+
+    job = verifications.run(verifications.submit("ada@acme.com"))
+
+    assert (job.outcome, job.charged) == (Outcome.FOUND, 1)
+
+
+def test_a_verdict_of_another_workspace_is_not_repeated(verifications: Verifications) -> None:
+    verifications.verifier(by_name(ada=VALID))
+    verifications.run(verifications.submit("ada@acme.com"))
+    with verifications.harness.database.transaction() as session:
+        verifications.harness.workspace_id = a_workspace(session, grant=10)
+
+    job = verifications.run(verifications.submit("ada@acme.com"))
+
+    assert job.charged == 1
+
+
+def test_a_repeated_verdict_is_not_valid_once_its_domain_is_known_to_accept_all_mail(
+    verifications: Verifications,
+) -> None:
+    verifications.verifier(by_name(ada=VALID, bob=ACCEPT_ALL))
+    verifications.run(verifications.submit("ada@acme.com"))
+    verifications.run(verifications.submit("bob@acme.com"))
+
+    again = verifications.submit("ada@acme.com")
+    job = verifications.run(again)
+
+    assert (verifications.statuses(again), job.charged) == (["accept_all"], 0)
+
+
+def test_a_new_verdict_is_not_valid_where_the_domain_was_found_to_accept_all_mail(
+    verifications: Verifications,
+) -> None:
+    verifications.verifier(by_name(ada=VALID, bob=ACCEPT_ALL))
+    verifications.run(verifications.submit("bob@acme.com"))
+
+    job_id = verifications.submit("ada@acme.com")
+    verifications.run(job_id)
+
+    assert verifications.statuses(job_id) == ["accept_all"]

@@ -93,6 +93,39 @@ def test_the_same_values_again_cost_nothing(app: APIFlask, user: SignedInUser) -
     assert again["credits"]["balance"] == CREDITS - 1
 
 
+def test_a_known_verdict_is_free_unless_a_fresh_one_is_asked_for(app: APIFlask, user: SignedInUser) -> None:
+    post(user, {"values": ["ada@acme.com"]})
+    run_jobs(app, user)
+    values = {"values": ["ada@acme.com", "bob@globex.com"]}
+
+    estimate = post(user, {**values, "dry_run": True}).get_json()["estimate"]
+    queued = post(user, values).get_json()
+    fresh = post(user, {**values, "fresh": True}).get_json()
+    of_list = send_list(user, b"ada@acme.com\nbob@globex.com\n").get_json()
+    fresh_list = send_list(user, b"ada@acme.com\nbob@globex.com\n", "?fresh=true").get_json()
+    run_jobs(app, user)
+
+    assert (estimate["credits_max"], estimate["known"]) == (1, 1)
+    assert estimate["summary"].startswith("1 addresses to verify for at most 1 credits, 1 verified before")
+    assert (queued["credits"]["reserved"], fresh["credits"]["reserved"]) == (1, 2)
+    assert (of_list["credits"]["at_most"], fresh_list["credits"]["at_most"]) == (1, 2)
+    listed = get(user, f"{PATH}/{of_list['id']}").get_json()
+    assert listed["statuses"] == {"accept_all": 1, "valid": 1}
+    assert get(user, f"{PATH}/{fresh_list['id']}").get_json()["credits"]["charged"] == 2
+
+
+def test_a_fresh_request_joins_an_open_job_and_reuses_no_finished_one(
+    app: APIFlask, user: SignedInUser
+) -> None:
+    body = {"values": ["ada@acme.com"], "fresh": True}
+    first, joined = post(user, body).get_json(), post(user, body).get_json()
+    run_jobs(app, user)
+
+    again = post(user, body).get_json()
+
+    assert joined["job"]["id"] == first["job"]["id"] != again["job"]["id"]
+
+
 def test_a_dry_run_queues_nothing(user: SignedInUser) -> None:
     one = post(user, {"values": ["ada@acme.com", "+4930901820"], "dry_run": True}).get_json()
     many = send_list(
@@ -105,6 +138,7 @@ def test_a_dry_run_queues_nothing(user: SignedInUser) -> None:
         "credits_max": 1,
         "values": 2,
         "emails": 1,
+        "known": 0,
         "phones": 1,
         "duplicates": 0,
         "unreadable": 0,
