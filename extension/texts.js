@@ -9,6 +9,7 @@ export const LANGUAGE = languageOf(chrome.i18n.getMessage("language"), chrome.i1
 const plurals = new Intl.PluralRules(LANGUAGE);
 const dates = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium" });
 const dateTimes = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium", timeStyle: "short" });
+const days = new Intl.DateTimeFormat(LANGUAGE, { day: "numeric", month: "long", timeZone: "UTC" });
 const times = new Intl.DateTimeFormat(LANGUAGE, { timeStyle: "short" });
 const numbers = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
 const SIGNED_OUT = ["missing_token", "invalid_token"];
@@ -31,6 +32,25 @@ export const formatCredits = (count) => plural("credits", count);
 
 /** @param {string} time RFC 3339 */
 export const formatDate = (time) => dates.format(new Date(time));
+
+/** Return what is granted next, and when; null if nothing is, or the server's answer is from before it.
+ *  @param {import("./client/api.js").NextGrant|null|undefined} grant */
+export function grantText(grant) {
+  if (!grant || Date.parse(grant.at) < Date.now()) return null;
+  return t("grant_on", formatCredits(grant.credits), dayInWords(grant.at));
+}
+
+/** Return why something cannot be paid, and when the next credits come.
+ *  @param {number} price @param {number} balance @param {import("./client/api.js").NextGrant|null|undefined} grant */
+export function noCredits(price, balance, grant) {
+  const next = grantText(grant);
+  const sentence = t("no_credits", formatCredits(price), formatCredits(balance));
+  return next === null ? sentence : `${sentence} ${t("next_credits", next)}`;
+}
+
+/** Return a day as a sentence has it; the first of a month in French is an ordinal. @param {string} time RFC 3339 */
+const dayInWords = (time) =>
+  days.format(new Date(time)).replace(/^1(?= )/u, LANGUAGE.startsWith("fr") ? "1er" : "1");
 
 /** @param {string} time RFC 3339 */
 export const formatDateTime = (time) => dateTimes.format(new Date(time));
@@ -68,7 +88,7 @@ export function errorMessage(problem, server, { isRetrying = false } = {}) {
   if (code === "unavailable" && !isRetrying) return t("error_unavailable_retry");
   if (SIGNED_OUT.includes(code)) return t("error_signed_out");
   if (code === "insufficient_credits" && problem.balance !== undefined && problem.balance !== null)
-    return t("no_credits", formatCredits(problem.required ?? 1), formatCredits(problem.balance));
+    return noCredits(problem.required ?? 1, problem.balance, problem.next_grant);
   if (code === "provider_failed") return t("failed");
   if (code === "job_expired") return t("expired");
   return t(`error_${code}`, hostOf(server)) || t("error_other", problem.detail ?? problem.title ?? code);

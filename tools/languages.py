@@ -20,7 +20,8 @@ from jinja2 import Environment
 
 from app.domain import errors, exclusions, findings, kinds
 from app.factory import BLUEPRINTS  # imports every feature, and so every problem
-from app.web.languages import catalogues, validation_messages
+from app.infra.languages import catalogues
+from app.web.languages import validation_messages
 from app.web.languages.template_texts import TemplateTexts
 from tools.state import ROOT
 

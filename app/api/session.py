@@ -14,13 +14,13 @@ from app.domain.ids import EXAMPLES
 from app.domain.permissions import Permission
 from app.domain.version import API_VERSION
 from app.engine.accounts import accounts
-from app.engine.accounts.accounts import Role
+from app.engine.accounts.accounts import Profile, Role
+from app.engine.ledger import next_grants
 from app.engine.providers import provider_throttles
 from app.infra import clock
 from app.infra.crypto import oprf
 from app.infra.database.session import Session
 from app.settings import Settings
-from app.web import costs
 from app.web.bodies.body import json_response
 from app.web.feature import web_parts
 from app.web.rate_limits import Policy, limited
@@ -139,13 +139,31 @@ class ServerSchema(ResponseSchema):
     api_version = fields.String(required=True, metadata={"example": API_VERSION})
 
 
+class SessionGrantSchema(ResponseSchema):
+    """The credits that are granted to the workspace next."""
+
+    at = fields.DateTime(required=True, metadata={"example": "2026-12-01T00:00:00.000Z"})
+    credits = fields.Integer(required=True, metadata={"example": 500})
+
+
+class SessionCreditsSchema(BalanceSchema):
+    """The credits of the workspace; null without the permission `see_costs`."""
+
+    next_grant = fields.Nested(
+        SessionGrantSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null if the workspace has no monthly grant."},
+    )
+
+
 class SessionResponseSchema(ResponseSchema):
     """The account, workspace, token, credits, prices and purposes of the caller."""
 
     account = fields.Nested(AccountSchema, required=True)
     workspace = fields.Nested(WorkspaceSchema, required=True)
     auth = fields.Nested(AuthSchema, required=True)
-    credits = fields.Nested(BalanceSchema, required=True)
+    credits = fields.Nested(SessionCreditsSchema, required=True)
     prices = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
@@ -197,7 +215,6 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
     """Return the body of `session`, which is also part of the login response."""
     settings = services().settings
     account = accounts.profile(transaction, current.account_id)
-    balance = {"balance": account.available, "reserved": account.held}
     permitted = current.permissions & permissions.granted(  # a session that starts has those of its account
         is_admin=account.role == Role.ADMIN,
         denied_to_members=account.denied_to_members,
@@ -223,7 +240,7 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
             "permissions": sorted(permitted),
             "expires_at": clock.rfc3339(current.expires_at),
         },
-        "credits": balance if Permission.SEE_COSTS in permitted else costs.without(balance),
+        "credits": _credits(transaction, account, sees_costs=Permission.SEE_COSTS in permitted),
         "prices": settings.prices,
         "purposes": {"required": settings.purpose_rule.is_set, "allowed": list(settings.purposes)},
         "hash_lookup": _hash_lookup(settings),
@@ -236,6 +253,17 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
         described |= part.session(settings)
         described["workspace"] |= part.workspace(transaction, account.workspace_id)
     return described
+
+
+def _credits(transaction: Session, account: Profile, *, sees_costs: bool) -> dict[str, Any]:
+    if not sees_costs:
+        return {"balance": None, "reserved": None, "next_grant": None}
+    grant = next_grants.of_workspace(transaction, account.workspace_id)
+    return {
+        "balance": account.available,
+        "reserved": account.held,
+        "next_grant": grant and grant.to_public(),
+    }
 
 
 def _hash_lookup(settings: Settings) -> dict[str, Any]:

@@ -40,6 +40,8 @@ class Action(StrEnum):
     CREDITS_GRANT = "credits.grant"
     CREDITS_EXPIRE = "credits.expire"
     CREDIT_SCHEDULE_SET = "credit_schedule.set"
+    CREDIT_SCHEDULE_PAUSE = "credit_schedule.pause"
+    CREDIT_SCHEDULE_RESUME = "credit_schedule.resume"
     CREDIT_SCHEDULE_REMOVE = "credit_schedule.remove"
     LIMIT_SET = "limit.set"
     LIMIT_REMOVE = "limit.remove"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
 DECEMBER = 12
 FORECAST_PERIODS = 24
@@ -35,6 +36,17 @@ def next_due(due: datetime, day: int) -> datetime:
 def _in_month(year: int, month: int, day: int) -> datetime:
     _weekday, days = monthrange(year, month)
     return datetime(year, month, min(day, days), tzinfo=UTC)
+
+
+class NextGrant(NamedTuple):
+    """What a workspace is granted next."""
+
+    at: datetime
+    credits: int
+
+    def to_public(self) -> dict[str, Any]:
+        """Return the representation of the API."""
+        return {"at": f"{self.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.000Z}", "credits": self.credits}
 
 
 @dataclass(frozen=True, slots=True)

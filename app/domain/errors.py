@@ -36,7 +36,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from app.domain.messages import Message
+from app.domain.credit_schedules import NextGrant
+from app.domain.messages import Day, Message
 from app.domain.permissions import ACTS, REFUSALS, Permission
 from app.domain.spending import LimitUsage, Period
 
@@ -202,20 +203,28 @@ class InsufficientCredits(Problem):
     title = "Not enough credits"
     help = "Ask your admin to grant credits; the same request with the same Idempotency-Key then works."
 
-    def __init__(self, required: int, balance: int) -> None:
-        """Store the cost of the request and the balance, in credits."""
+    def __init__(self, required: int, balance: int, next_grant: NextGrant | None = None) -> None:
+        """Store the cost of the request and the balance, in credits, and what is granted next."""
+        coming = next_grant and Message(
+            " The next credits come on {day}: {credits}.",
+            day=Day(next_grant.at),
+            credits=credits_of(next_grant.credits),
+        )
         super().__init__(
             Message(
-                "This needs {price} and the workspace has {balance}. {help}",
+                "This needs {price} and the workspace has {balance}.{coming} {help}",
                 price=credits_of(required),
                 balance=credits_of(balance),
+                coming=coming or "",
                 help=Message(self.help),
             ),
             extra={"required": required, "balance": balance},
         )
+        if next_grant is not None:
+            self.extra["next_grant"] = next_grant.to_public()
 
     def hide_costs(self) -> None:
-        """Leave out the balance and the limit, for a caller who may not see costs."""
+        """Leave out the balance, the next grant and the limit, for a caller who may not see costs."""
         self.detail, self.extra = self.help, {"required": self.extra["required"]}
 
 
@@ -229,9 +238,7 @@ class SpendingLimitReached(InsufficientCredits):
     def __init__(self, required: int, balance: int, usage: LimitUsage) -> None:
         """Store the cost of the request, the balance of the workspace, and the limit with its use."""
         super().__init__(required, balance)
-        resets = (
-            Message(" It resets at {time}.", time=usage.as_dict()["resets_at"]) if usage.resets_at else ""
-        )
+        resets = Message(" It resets on {day}.", day=Day(usage.resets_at)) if usage.resets_at else ""
         self.detail = Message(
             "This needs {price}. {limit} is {credits}, of which {spent} are spent and {held} are reserved."
             "{resets} {help}",

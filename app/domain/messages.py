@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day that fills a gap of a sentence; the edge writes it in the reader's language."""
+
+    at: datetime
+
+    def __str__(self) -> str:
+        """Return it in English: `1 December 2026`."""
+        return f"{self.at.day} {self.at:%B %Y}"
 
 
 class Message(str):

@@ -7,6 +7,7 @@ from flask import Response, flash, request
 from app.domain.errors import TooManyAttempts, ValidationFailed
 from app.engine.accounts import sessions
 from app.infra.database import database_clock
+from app.web.accounts import grant_words
 from app.web.languages.texts import ngettext
 from app.web.pages import forms
 from app.web.pages.access import signed_in
@@ -74,9 +75,11 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
     lifetime = services().session_lifetime
     with services().database.reading() as session:
         rows = sessions.of_account(session, caller().account_id, lifetime=lifetime, now=database_clock.now())
+        next_grant = grant_words.next_grant(session)
     return page(
         "account.html",
         status,
         sessions=[(row, row.ends_at(lifetime), row.id == caller().token_id) for row in rows],
+        next_grant=next_grant,
         errors=errors or {},
     )

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from flask import Response, request
 
 from app.domain.errors import FieldError, ValidationFailed
-from app.web.languages.catalogues import NAMES
+from app.infra.languages.catalogues import NAMES
 from app.web.languages.negotiation import COOKIE, COOKIE_SECONDS
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.error_pages import local_path

@@ -12,7 +12,9 @@
  * @typedef {{contact_id?: string, linkedin_url?: string, member_url?: string, email?: string, phone?: string, full_name?: string,
  *   first_name?: string, last_name?: string, company_domain?: string, company_name?: string}} Subject
  */
-/** Null for whoever may not see costs. @typedef {{balance: number|null, reserved: number|null}} Credits */
+/** What is granted next. @typedef {{at: string, credits: number}} NextGrant */
+/** Null for whoever may not see costs; no `next_grant` from an older server.
+ *  @typedef {{balance: number|null, reserved: number|null, next_grant?: NextGrant|null}} Credits */
 /**
  * @typedef {{account: {id: string, email: string, name: string, role: string, api_access: boolean},
  *   workspace: {id: string, name: string, dial_link?: string}, auth: {kind: string, scopes: string[], permissions?: string[], expires_at: string|null},
@@ -105,7 +107,7 @@
 /**
  * A problem object (RFC 9457) with the extension members of this service.
  * @typedef {{code: string, status: number, title?: string, detail?: string, retryable?: boolean, retry_after?: number,
- *   required?: number, balance?: number, purposes?: string[], errors?: {pointer: string, detail: string}[], request_id?: string}} Problem
+ *   required?: number, balance?: number, next_grant?: NextGrant, purposes?: string[], errors?: {pointer: string, detail: string}[], request_id?: string}} Problem
  */
 /**
  * `key` is the Idempotency-Key: create one per click and store it before sending. A retry with the same key is never

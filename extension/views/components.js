@@ -2,7 +2,7 @@
 
 import { dialUrl } from "../dialing.js";
 import { loadSession, onSessionChange } from "../storage.js";
-import { errorMessage, formatCredits, t } from "../texts.js";
+import { errorMessage, noCredits, t } from "../texts.js";
 import { icon } from "./icons.js";
 
 /** @typedef {string|number|Node|null|undefined|false} Child */
@@ -169,7 +169,7 @@ export function spendButton(app, spend, price) {
     const { balance } = session.credits;
     spend.hidden = balance !== null && balance < price;
     notice.hidden = !spend.hidden;
-    if (balance !== null) notice.textContent = t("no_credits", formatCredits(price), formatCredits(balance));
+    if (balance !== null) notice.textContent = noCredits(price, balance, session.credits.next_grant);
   };
   update(app.session);
   loadSession().then(update); // the balance may have changed since the view was opened

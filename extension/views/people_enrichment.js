@@ -6,7 +6,7 @@ import { skippableSources } from "../people/listed_people.js";
 import { may } from "../permissions.js";
 import { run, startRequest } from "../requests.js";
 import { loadSession, onSessionChange } from "../storage.js";
-import { formatCredits, plural, t } from "../texts.js";
+import { formatCredits, noCredits, plural, t } from "../texts.js";
 import { button, h, problemAlert, refused } from "./components.js";
 import { purposeChoice } from "./purpose.js";
 
@@ -41,6 +41,7 @@ export function enrichmentForm(app, list, onStarted) {
   const purpose = purposeChoice(app, "people");
   let latest = {};
   let balance = app.session.credits.balance ?? Infinity; // null for accounts that may not see costs
+  let grant = app.session.credits.next_grant;
   let isCapEdited = false;
   /** @type {Estimate|null} */
   let estimate = null;
@@ -76,6 +77,7 @@ export function enrichmentForm(app, list, onStarted) {
   /** @param {import("../storage.js").StoredSession} session */
   function showBalance(session) {
     balance = session.credits.balance ?? Infinity;
+    grant = session.credits.next_grant;
     showPrice();
   }
 
@@ -138,7 +140,7 @@ export function enrichmentForm(app, list, onStarted) {
     const count = list.picked.length;
     fewer.hidden = count <= MAX_ITEMS;
     hint.textContent =
-      count > MAX_ITEMS ? t("people_too_many", MAX_ITEMS, count) : estimate ? priceSentence(estimate, balance) : "";
+      count > MAX_ITEMS ? t("people_too_many", MAX_ITEMS, count) : estimate ? priceSentence(estimate, balance, grant) : "";
     submit.textContent = estimate
       ? t("find_people", plural("people", estimate.to_buy), formatCredits(most()))
       : t("find_people", plural("people", count), "…");
@@ -161,15 +163,16 @@ export function enrichmentForm(app, list, onStarted) {
   }
 }
 
-/** Return who costs nothing and who may cost something, and what is missing for it. @param {Estimate} estimate @param {number} balance */
-function priceSentence({ owned, skipped, to_buy: rest, credits_max: max }, balance) {
+/** Return who costs nothing and who may cost something, and what is missing for it.
+ *  @param {Estimate} estimate @param {number} balance @param {import("../client/api.js").NextGrant|null|undefined} grant */
+function priceSentence({ owned, skipped, to_buy: rest, credits_max: max }, balance, grant) {
   const counts = [
     owned > 0 && t("count_owned", owned),
     skipped > 0 && t("count_skipped", skipped),
     t("count_to_buy", rest),
   ];
   const parts = [`${counts.filter(Boolean).join(", ")}.`, rest > 0 ? t("paid_if_found") : t("nothing_to_buy")];
-  if (balance === 0 && max > 0) parts.push(t("no_credits", formatCredits(max), formatCredits(balance)));
+  if (balance === 0 && max > 0) parts.push(noCredits(max, balance, grant));
   else if (max > balance) parts.push(t("people_no_credits", formatCredits(balance)));
   return parts.join(" ");
 }

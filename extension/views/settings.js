@@ -3,7 +3,7 @@
 import { ApiError } from "../client/api.js";
 import { loadPolicy } from "../policy.js";
 import { clearUserData, loadSession, loadSettings, saveSession, updateSettings } from "../storage.js";
-import { formatCredits, hostOf, t } from "../texts.js";
+import { formatCredits, grantText, hostOf, t } from "../texts.js";
 import { avatar, button, h } from "./components.js";
 
 /** @param {import("../types.js").App} app */
@@ -21,6 +21,7 @@ export async function settingsView(app) {
   });
   const prices = ["reveal.email", "reveal.phone"].map((kind) => session.prices[kind] ?? 1);
   const pricesText = t("settings_prices_of", formatCredits(prices[0]), formatCredits(prices[1]));
+  const next = grantText(session.credits.next_grant);
   return h(
     "section",
     {},
@@ -40,6 +41,7 @@ export async function settingsView(app) {
         ...fact("settings_workspace", workspace.name),
         ...fact("settings_server", hostOf(session.origin)),
         ...(session.credits.balance === null ? [] : fact("settings_credits", formatCredits(session.credits.balance))),
+        ...(next === null ? [] : fact("settings_next_credits", next)),
         ...fact("settings_prices", pricesText),
       ),
       button(t("sign_out"), signOut),

@@ -28,7 +28,7 @@ def test_the_session_contains_everything_a_client_needs(user: SignedInUser) -> N
     assert body["auth"]["kind"] == "session"
     assert body["auth"]["scopes"] == ["lookup", "reveal", "enrich", "save"]
     assert body["auth"]["expires_at"].endswith("Z")
-    assert body["credits"] == {"balance": CREDITS, "reserved": 0}
+    assert body["credits"] == {"balance": CREDITS, "reserved": 0, "next_grant": None}
     assert body["prices"] == {"reveal.email": 1, "reveal.phone": 1, "people_search": 1, "verification": 1}
     assert len(body["hash_lookup"].pop("filter_key")) == 44
     assert body["hash_lookup"] == {"algorithm": "sha256", "prefix_length": 2, "filter_oprf_key": None}

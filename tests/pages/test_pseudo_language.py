@@ -12,7 +12,7 @@ from test_who_may_see_what import PAGES
 from users_support import SignedInUser
 
 from app.engine.accounts.accounts import Account, Role
-from app.web.languages import texts
+from app.infra.languages import texts
 from app.web.pages import rendering
 
 pytestmark = pytest.mark.any_database

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.domain import errors, purposes
+from app.domain.credit_schedules import NextGrant
 from app.domain.errors import FieldError, Problem, all_problems
 from app.domain.ids import EXAMPLES
 from app.domain.spending import LimitUsage, Period
@@ -66,6 +67,15 @@ PROBLEM: dict[str, Any] = {
         "retry_after": {"type": "integer", "description": "Seconds."},
         "required": {"type": "integer", "description": "Credits that the request costs."},
         "balance": {"type": "integer", "description": "Credits that the workspace has."},
+        "next_grant": {
+            "type": "object",
+            "description": "The credits that are granted to the workspace next, and when.",
+            "required": ["at", "credits"],
+            "properties": {
+                "at": {"type": "string", "format": "date-time"},
+                "credits": {"type": "integer"},
+            },
+        },
         "limit": {"type": "object", "description": "The spending limit that is reached, and its use."},
         "purposes": {
             "type": "array",
@@ -106,7 +116,7 @@ def _example(kind: type[Problem]) -> dict[str, Any]:
     elif kind is errors.SpendingLimitReached:
         problem = errors.SpendingLimitReached(required=1, balance=249, usage=LIMIT)
     elif kind is errors.InsufficientCredits:
-        problem = errors.InsufficientCredits(required=1, balance=0)
+        problem = errors.InsufficientCredits(1, 0, NextGrant(datetime(2026, 12, 1, tzinfo=UTC), 500))
     elif kind is errors.PurposeRequired:
         problem = errors.PurposeRequired(purposes.DEFAULT)
     else:

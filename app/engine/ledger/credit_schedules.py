@@ -12,47 +12,27 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Index, Row, Select, delete, func, select, update
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import Row, Select, delete, func, select, update
 
 from app.domain import credit_schedules
 from app.domain.audit_actions import Action
 from app.domain.credit_schedules import Schedule, Turn
 from app.domain.errors import NotFound
 from app.engine.accounts.accounts import Account
-from app.engine.accounts.workspaces import Workspace, foreign_key
+from app.engine.accounts.workspaces import Workspace
 from app.engine.audit_log import entries as audit_log
 from app.engine.ledger import credits
+from app.engine.ledger.next_grants import CreditSchedule
 from app.infra.database import database_clock
-from app.infra.database.db import Base, insert
+from app.infra.database.db import insert
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
+MAX_CREDITS = 1_000_000_000
+"""The most credits of a grant."""
 MAX_DUE = 100
 """The most schedules whose grants one step of the sweep makes; the others are made by the next one."""
 UNKNOWN = "The workspace has no monthly grant. Add one: flask credits grants set"
-
-
-class CreditSchedule(Base):
-    """The monthly grant of a workspace.
-
-    It is of `credits`, for each enabled account if it is `per_seat`, at midnight (UTC) of a `day` of the
-    month. Of the unspent ones, `carried` are kept at the next grant; None keeps all. `left` are the granted
-    credits that were unspent after the last turn, when the workspace had spent `spent_before`.
-    """
-
-    __tablename__ = "credit_schedules"
-    __table_args__ = (Index("ix_credit_schedules_next_at", "next_at"),)
-
-    workspace_id: Mapped[str] = mapped_column(foreign_key(), primary_key=True)
-    credits: Mapped[int] = mapped_column(BigInteger)
-    per_seat: Mapped[bool]
-    day: Mapped[int]
-    carried: Mapped[int | None] = mapped_column(BigInteger)
-    left: Mapped[int] = mapped_column(BigInteger)
-    spent_before: Mapped[int] = mapped_column(BigInteger)
-    next_at: Mapped[datetime]
-    created_at: Mapped[datetime]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +55,8 @@ class Due(NamedTuple):
 def put(session: Session, workspace_id: str, terms: Terms, *, starts_at: datetime | None = None) -> None:
     """Set the monthly grant of a workspace; the first is on the next such day, or at or after `starts_at`.
 
-    A change applies from the next grant; what was granted before expires by the new terms.
+    A change applies from the next grant, also of a paused schedule; what was granted before expires by the
+    new terms.
     """
     now = database_clock.value(session)
     next_at = credit_schedules.first_due(starts_at or now, terms.day)
@@ -110,6 +91,42 @@ def remove(session: Session, workspace_id: str) -> None:
     )
 
 
+def pause(session: Session, workspace_id: str) -> None:
+    """Grant nothing, and let nothing expire, until `resume`.
+
+    Raises:
+        NotFound: the workspace has no monthly grant.
+
+    """
+    _changed(session, workspace_id, Action.CREDIT_SCHEDULE_PAUSE, paused_at=database_clock.now())
+
+
+def resume(session: Session, workspace_id: str) -> None:
+    """Grant again, on the next such day; the months of the pause are not made up for.
+
+    Raises:
+        NotFound: the workspace has no monthly grant.
+
+    """
+    is_own = CreditSchedule.workspace_id == workspace_id
+    day = session.scalar(select(CreditSchedule.day).where(is_own).with_for_update())
+    next_at = credit_schedules.first_due(database_clock.value(session), day or 1)
+    _changed(session, workspace_id, Action.CREDIT_SCHEDULE_RESUME, paused_at=None, next_at=next_at)
+
+
+def _changed(session: Session, workspace_id: str, action: Action, **values: Any) -> None:
+    """Change a schedule that is paused or is not, whichever the change is not; record it if it changed."""
+    paused = CreditSchedule.paused_at
+    is_own = CreditSchedule.workspace_id == workspace_id
+    is_other = paused.is_not(None) if values["paused_at"] is None else paused.is_(None)
+    changed = update(CreditSchedule).where(is_own, is_other).values(values)
+    changed = changed.returning(CreditSchedule.workspace_id).execution_options(synchronize_session=False)
+    if session.scalar(changed) is not None:
+        audit_log.record(session, action, object_id=workspace_id, workspace_id=workspace_id)
+    elif session.scalar(select(CreditSchedule.day).where(is_own)) is None:
+        raise NotFound(UNKNOWN)
+
+
 def list_all(session: Session, workspace_id: str | None = None) -> Sequence[Row[CreditSchedule, str]]:
     """Return the schedules with the names of their workspaces: of all, or of one."""
     query = select(CreditSchedule, Workspace.name).join(
@@ -121,8 +138,8 @@ def list_all(session: Session, workspace_id: str | None = None) -> Sequence[Row[
 
 
 def _due(_dialect: str) -> Select[str, datetime]:
-    is_due = CreditSchedule.next_at <= database_clock.now()
-    query = select(CreditSchedule.workspace_id, CreditSchedule.next_at).where(is_due)
+    is_due = (CreditSchedule.next_at <= database_clock.now(), CreditSchedule.paused_at.is_(None))
+    query = select(CreditSchedule.workspace_id, CreditSchedule.next_at).where(*is_due)
     return query.order_by(CreditSchedule.next_at).limit(MAX_DUE)
 
 
@@ -135,11 +152,17 @@ def due(session: Session) -> list[Due]:
 
 
 def grant(session: Session, one: Due) -> Turn | None:
-    """Make a grant that is due, and let expire what is not carried over; None if another process did.
+    """Make a grant that is due, and let expire what is not carried over.
+
+    Return None if another process did, or paused it.
 
     After a downtime, it is called for each month that was missed.
     """
-    is_same = (CreditSchedule.workspace_id == one.workspace_id, CreditSchedule.next_at == one.next_at)
+    is_same = (
+        CreditSchedule.workspace_id == one.workspace_id,
+        CreditSchedule.next_at == one.next_at,
+        CreditSchedule.paused_at.is_(None),
+    )
     schedule = session.scalar(select(CreditSchedule).where(*is_same).with_for_update())
     if schedule is None:
         return None
@@ -174,9 +197,9 @@ def seats(session: Session, workspace_id: str) -> int:
 
 
 def of_workspace(session: Session, workspace_id: str) -> Schedule | None:
-    """Return the monthly grant of a workspace as a forecast needs it."""
+    """Return the monthly grant of a workspace as a forecast needs it; None if it is paused."""
     row = session.get(CreditSchedule, workspace_id, populate_existing=True)
-    if row is None:
+    if row is None or row.paused_at is not None:
         return None
     spent = session.scalar(select(Workspace.spent).where(Workspace.id == workspace_id)) or 0
     return Schedule(

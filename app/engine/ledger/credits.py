@@ -40,7 +40,7 @@ from app.domain.ids import new_id
 from app.domain.spending import LimitUsage
 from app.engine.accounts.workspaces import Balance, Workspace, balance, foreign_key, lock_several
 from app.engine.audit_log import entries as audit_log
-from app.engine.ledger import limit_alerts, spending_limits
+from app.engine.ledger import limit_alerts, next_grants, spending_limits
 from app.infra.database.database_clock import DatabaseNow, Moment, column
 from app.infra.database.db import Base
 from app.infra.database.session import Session
@@ -193,7 +193,7 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
         return
     available = _locked(session, workspace_id).available
     if available < amount:
-        raise InsufficientCredits(required=amount, balance=available)
+        raise InsufficientCredits(amount, available, next_grants.of_workspace(session, workspace_id))
     spending_limits.count_hold(session, job_id, amount, balance=available)
     _post(session, workspace_id, "hold", **values)
 

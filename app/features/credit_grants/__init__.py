@@ -1,1 +1,1 @@
-"""Monthly grants of credits: `flask credits grants`, and the step of the sweep that makes them."""
+"""Monthly grants of credits: `flask credits grants`, a page for operators, and the step of the sweep."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,9 +10,12 @@ import click
 from flask.cli import with_appcontext
 
 from app.domain.errors import NotFound
+from app.engine.accounts.workspaces import Workspace
 from app.engine.ledger import credit_schedules
-from app.engine.ledger.credit_schedules import CreditSchedule, Terms
+from app.engine.ledger.credit_schedules import Terms
+from app.engine.ledger.next_grants import CreditSchedule
 from app.infra.clock import rfc3339
+from app.infra.database.session import Session
 from cli.credits import MAX_GRANT
 from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
@@ -83,7 +87,7 @@ def list_all(*, as_json: bool) -> None:
             "seat" if row.per_seat else "workspace",
             row.day,
             "all" if row.carried is None else f"{row.carried:,}",
-            f"{row.next_at:%Y-%m-%d}",
+            f"{row.next_at:%Y-%m-%d}" if row.paused_at is None else "paused",
         )
         for row, name in rows
     ]
@@ -95,15 +99,41 @@ def list_all(*, as_json: bool) -> None:
 @click.argument("workspace")
 @as_json_option
 @with_appcontext
+def pause(workspace: str, *, as_json: bool) -> None:
+    """Grant nothing to WORKSPACE (id or name) until it is resumed; nothing expires meanwhile."""
+    row = _change(workspace, credit_schedules.pause)
+    show({"paused": row.id}, f"The monthly grant of {row.name} is paused.", as_json=as_json)
+
+
+@group.command()
+@click.argument("workspace")
+@as_json_option
+@with_appcontext
+def resume(workspace: str, *, as_json: bool) -> None:
+    """Grant to WORKSPACE (id or name) again; the months of the pause are not made up for."""
+    row = _change(workspace, credit_schedules.resume)
+    show({"resumed": row.id}, f"The monthly grant of {row.name} is resumed.", as_json=as_json)
+
+
+@group.command()
+@click.argument("workspace")
+@as_json_option
+@with_appcontext
 def remove(workspace: str, *, as_json: bool) -> None:
     """Remove the monthly grant of WORKSPACE (id or name); what was granted stays, and expires no more."""
+    row = _change(workspace, credit_schedules.remove)
+    show({"removed": row.id}, f"{row.name} is granted nothing any more.", as_json=as_json)
+
+
+def _change(name: str, change: Callable[[Session, str], None]) -> Workspace:
+    """Change the grant of a workspace, and return the workspace."""
     try:
         with database().transaction() as session:
-            row = find(session, workspace)
-            credit_schedules.remove(session, row.id)
+            row = find(session, name)
+            change(session, row.id)
     except NotFound as error:
         raise click.ClickException(str(error.detail)) from error
-    show({"removed": row.id}, f"{row.name} is granted nothing any more.", as_json=as_json)
+    return row
 
 
 def _carried(text: str) -> int | None:
@@ -125,6 +155,7 @@ def _to_json(row: CreditSchedule, name: str) -> dict[str, Any]:
         "day": row.day,
         "carried_over": row.carried,
         "next_at": rfc3339(row.next_at),
+        "paused_at": rfc3339(row.paused_at),
     }
 
 

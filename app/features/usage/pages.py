@@ -17,7 +17,7 @@ from app.features.usage.reports import UsageReport, parse_period, read_report
 from app.features.usage.usage import FIGURES, Grouping
 from app.features.usage.usage_query import UsageQuery
 from app.web import permissions
-from app.web.accounts import limit_changes
+from app.web.accounts import grant_words, limit_changes
 from app.web.bodies.downloads import table_download
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
@@ -60,6 +60,7 @@ def index() -> Response:
         limits = limit_changes.visible(session, limit=paging.ROWS)
         as_admin = acts_as_admin(session, caller())
         forecast = forecasts.of(session, caller().workspace_id) if as_admin else None
+        next_grant = grant_words.next_grant(session)
     period = urlencode({"from": start.isoformat(), "to": end.isoformat()})
     return page(
         "usage.html",
@@ -73,6 +74,7 @@ def index() -> Response:
         highest=max(value or 0 for value in spent),
         limits=limits,
         forecast=forecast,
+        next_grant=next_grant,
         min_days=MIN_DAYS,
         errors=errors,
         given=request.args if errors else {},

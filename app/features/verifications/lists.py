@@ -19,6 +19,7 @@ from app.engine.jobs.item_rows import ItemRow
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.result_reuse import NO_REUSE
 from app.engine.jobs.submission import JobRequest, Submission
+from app.engine.ledger import next_grants
 from app.features.verifications import values as value_lists
 from app.features.verifications.tables import VerificationJob, VerificationList, VerificationValue
 from app.features.verifications.values import Values
@@ -133,7 +134,7 @@ def create(session: Session, new: NewList, *, now: Moment) -> VerificationList:
     row = new.row
     available = balance(session, row.workspace_id).available
     if available < new.hold:
-        raise InsufficientCredits(required=new.hold, balance=available)
+        raise InsufficientCredits(new.hold, available, next_grants.of_workspace(session, row.workspace_id))
     row.created_at = now
     session.add(row)
     session.flush()

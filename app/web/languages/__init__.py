@@ -1,1 +1,1 @@
-"""The languages of pages and problems: which one a request gets, its catalogue, and its dates and numbers."""
+"""The language of a request, and texts, dates and numbers in it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask, Response, g, has_request_context, request
 
-from app.web.languages.catalogues import NAMES, SOURCE
+from app.infra.languages.catalogues import NAMES, SOURCE
 
 COOKIE = "language"
 COOKIE_SECONDS = 365 * 24 * 3600

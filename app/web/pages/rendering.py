@@ -16,9 +16,9 @@ from app.domain.ids import is_id
 from app.domain.kinds import KINDS
 from app.domain.messages import Message
 from app.domain.permissions import Permission
+from app.infra.languages.catalogues import NAMES, catalogue
 from app.web import costs
 from app.web.languages import formats, negotiation, texts
-from app.web.languages.catalogues import NAMES, catalogue
 from app.web.languages.template_texts import TemplateTexts
 from app.web.pages import avatars, phone_texts, table_cells, value_words
 from app.web.pages.access import is_signed_in, viewer

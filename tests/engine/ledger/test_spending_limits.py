@@ -122,7 +122,7 @@ def test_the_limit_of_an_account_counts_its_keys_and_its_sessions(session: Sessi
         spender.submit(session, "three", by_key=False)
 
     assert "monthly limit of this account is 2" in refusal.value.detail
-    assert "It resets at 2026-12-01T00:00:00Z." in refusal.value.detail
+    assert "It resets on 1 December 2026." in refusal.value.detail
 
 
 def test_the_smaller_of_two_limits_decides(session: Session, spender: Spender) -> None:

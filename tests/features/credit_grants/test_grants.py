@@ -14,8 +14,9 @@ from worker_harness import WorkerHarness
 from app.domain.kinds import Kind
 from app.engine.accounts import workspaces
 from app.engine.ledger import credit_schedules, credits
-from app.engine.ledger.credit_schedules import CreditSchedule, Due, Terms
+from app.engine.ledger.credit_schedules import Due, Terms
 from app.engine.ledger.credits import LedgerEntry
+from app.engine.ledger.next_grants import CreditSchedule
 from app.features.credit_grants import work
 from app.infra import clock
 from app.infra.database.db import Database
@@ -224,6 +225,7 @@ def test_the_command_sets_lists_and_removes_grants(run: Any, workspace_id: str) 
         "day": 31,
         "carried_over": 50,
         "next_at": "2027-02-28T00:00:00.000Z",
+        "paused_at": None,
     }
     assert [line.split() for line in listed.splitlines()][1] == [
         "Acme",
@@ -235,6 +237,40 @@ def test_the_command_sets_lists_and_removes_grants(run: Any, workspace_id: str) 
     ]
     assert in_json == {"grants": [grant]}
     assert (removed, missing.exit_code) == ("Acme is granted nothing any more.\n", 1)
+
+
+def test_commands_pause_and_resume_a_grant(run: Any, workspace_id: str) -> None:
+    run("set", "Acme", "500")
+
+    paused = run("pause", "Acme").stdout
+    listed = run("list").stdout
+    resumed = json.loads(run("resume", workspace_id, "--json").stdout)
+    [grant] = json.loads(run("list", "--json").stdout)["grants"]
+    run("remove", "Acme")
+    missing = run("pause", "Acme")
+
+    assert paused == "The monthly grant of Acme is paused.\n"
+    assert listed.split()[-1] == "paused"
+    assert (resumed, grant["paused_at"]) == ({"resumed": workspace_id}, None)
+    assert (missing.exit_code, "has no monthly grant" in missing.output) == (1, True)
+
+
+def test_a_paused_schedule_grants_nothing_and_is_not_made_up_for(harness: WorkerHarness) -> None:
+    schedule(harness, months_ago=2)
+    with harness.database.transaction() as session:
+        [due] = credit_schedules.due(session)
+        credit_schedules.pause(session, harness.workspace_id)
+        turn = credit_schedules.grant(session, due)
+
+    work.grant_due(harness.services)
+    with harness.database.transaction() as session:
+        credit_schedules.resume(session, harness.workspace_id)
+        schedule_ = credit_schedules.of_workspace(session, harness.workspace_id)
+    work.grant_due(harness.services)
+
+    assert (turn, entries(harness)) == (None, [])
+    assert schedule_ is not None
+    assert schedule_.next_at > clock.now()
 
 
 @pytest.mark.parametrize(("text", "carried"), [("all", None), ("none", 0), ("9", 9)])
