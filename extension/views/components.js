@@ -8,6 +8,7 @@ import { icon } from "./icons.js";
 /** @typedef {string|number|Node|null|undefined|false} Child */
 
 const AVATAR_COLORS = 6;
+const COUNT = /^\d[\d.,\s]*\s\p{L}/u; // of people: "24 people"
 const TEMPORARY = ["not_this_service", "job_not_found"]; // a captive portal ends; a lost job can be requested again
 const COPIED_MILLISECONDS = 2000;
 
@@ -39,6 +40,7 @@ export function avatar(name, isSquare = false) {
   const initials = letters.join(/[\u0600-\u08ff]/.test(letters.join("")) ? "\u200c" : ""); // else Arabic letters join
   const hash = [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9973, 7);
   const classes = `avatar color-${hash % AVATAR_COLORS}${isSquare ? " square" : ""}`;
+  if (COUNT.test(name) && !isSquare) return h("span", { class: classes, "aria-hidden": "true" }, icon("people"));
   return h("span", { class: classes, "data-initials": initials || "?", "aria-hidden": "true" });
 }
 
@@ -110,7 +112,10 @@ export function copyButton(value) {
 export function valueLink(value, ...text) {
   const href = value.includes("@") ? mailto(value) : dialUrl(value);
   const target = href.startsWith("https:") && "_blank";
-  return [h("a", { href, target, rel: "noopener noreferrer", class: "value-link" }, ...(text.length > 0 ? text : [value])), copyButton(value)];
+  return [
+    h("a", { href, target, rel: "noopener noreferrer", class: "value-link" }, ...(text.length > 0 ? text : [value])),
+    copyButton(value),
+  ];
 }
 
 /** Return a value of the API as a link, and a button that copies it; a number that must not be called has no link.

@@ -66,8 +66,8 @@ function entryOf(job, lookup) {
   };
 }
 
-/** Return the kind as texts name it; a job of an upload is one. @param {ListedJob} job */
-const kindOf = (job) => (job.upload_id ? "upload" : job.kind.replace(".", "_"));
+/** Return the kind as texts name it; a job of an upload is one, and that of several people names no profile. @param {ListedJob} job */
+const kindOf = (job) => (job.upload_id ? "upload" : isList(job) ? "enrichment" : job.kind.replace(".", "_"));
 
 /** @param {ListedJob} job */
 const isList = (job) => job.progress.total > 1;

@@ -24,11 +24,7 @@ export function otherRequests(app) {
     const rows = requests.map((request) =>
       listRow({
         name: request.person.label,
-        details: t(
-          "history_state",
-          valueText("kind", request.name.split(" ")[0].replace(".", "_")),
-          stateText(request),
-        ),
+        details: t("history_state", valueText("kind", kindOf(request)), stateText(request)),
         open: () => app.open(viewOf(request)),
       }),
     );
@@ -36,6 +32,12 @@ export function otherRequests(app) {
       ...(rows.length > 0 ? [h("h2", {}, t("other_requests")), h("ul", { class: "list" }, ...rows)] : []),
     );
   }
+}
+
+/** Return the kind as texts name it. @param {import("../request_store.js").StoredRequest} request */
+function kindOf({ name, method, person }) {
+  const isList = method === "enrichmentRequest" && person.subject === null;
+  return isList ? "enrichment" : name.split(" ")[0].replace(".", "_");
 }
 
 /** @param {import("../request_store.js").StoredRequest} request */

@@ -24,7 +24,7 @@ import { showProgress } from "./progress.js";
 export function peopleActions(app, list, lookUp) {
   const summary = h("p", { class: "summary", id: "people-summary" });
   const request = h("div", { class: "stack", hidden: true });
-  const pushed = h("div", { class: "stack", hidden: true });
+  const pushed = h("div", { class: "stack pushed", hidden: true });
   const enrichment = disclosure("find_contacts", "people-enrichment", enrichmentForm(app, list, onStarted));
   const listing = disclosure("put_on_list", "people-listing", listForm(app, list));
   const exports = h(
@@ -74,7 +74,6 @@ export function peopleActions(app, list, lookUp) {
     list.pick(list.picked, false);
     list.pick(people, true);
     if (pushing) open(pushing.panel);
-    pushing?.panel.querySelector("button")?.focus();
   }
 
   /** @param {string} name @param {string} id @param {{element: HTMLElement, update: () => unknown}} form */
@@ -92,7 +91,10 @@ export function peopleActions(app, list, lookUp) {
     for (const { panel, toggle, form } of parts) {
       panel.hidden = panel !== opened;
       toggle.setAttribute("aria-expanded", String(!panel.hidden));
-      if (!panel.hidden) form.update();
+      if (panel.hidden) continue;
+      form.update();
+      const controls = [...panel.querySelectorAll("input, select, button")];
+      controls.find((one) => one.checkVisibility() && !one.disabled)?.focus(); // the form is before its button
     }
   }
 
@@ -152,7 +154,7 @@ export function peopleActions(app, list, lookUp) {
     place.replaceChildren(...(isPush ? pushResult(app, stored, done) : resultOf(app, stored, done, pushOffer())));
 
     function pushOffer() {
-      const offer = button(t("crm_push_found"), () => pushFound(stored), { class: "push-found" });
+      const offer = button(t("crm_push_found"), () => pushFound(stored), { class: "push-found primary" });
       offer.hidden = pushing === null;
       return foundIn(list, stored).length > 0 && offer;
     }
@@ -195,5 +197,8 @@ function resultOf(app, { response, problem }, done, push) {
   announce(text);
   const href = `${app.session.origin}/history/${encodeURIComponent(response.job.id)}`;
   const receipt = h("a", { href, target: "_blank", rel: "noreferrer" }, t("receipt"));
-  return [h("p", { class: "success" }, text), h("div", { class: "bar" }, receipt, push, close)];
+  return [
+    h("p", { class: found > 0 ? "success" : "no-credits" }, text),
+    h("div", { class: "bar" }, receipt, push, close),
+  ];
 }

@@ -35,7 +35,7 @@ export function enrichmentForm(app, list, onStarted) {
   const submit = button(t("find_people", "…", "…"), request, { class: "primary", disabled: true });
   const hint = h("p", { class: "hint" });
   const fewer = button(t("keep_first", MAX_ITEMS), () => list.pick(list.picked.slice(MAX_ITEMS), false), {
-    hidden: true,
+    class: "primary",
   });
   const problem = h("div", { class: "stack" });
   const purpose = purposeChoice(app, "people");
@@ -139,6 +139,7 @@ export function enrichmentForm(app, list, onStarted) {
   function showPrice() {
     const count = list.picked.length;
     fewer.hidden = count <= MAX_ITEMS;
+    submit.hidden = capField.hidden = count > MAX_ITEMS;
     hint.textContent =
       count > MAX_ITEMS ? t("people_too_many", MAX_ITEMS, count) : estimate ? priceSentence(estimate, balance, grant) : "";
     submit.textContent = estimate

@@ -108,7 +108,7 @@ export function pushResult(app, { push, problem, person }, done) {
   const href = `${app.session.origin}/crm/pushes/${encodeURIComponent(push.push.id)}`;
   const receipt = h("a", { href, target: "_blank", rel: "noreferrer" }, t("receipt"));
   const isGood = waiting + count("skipped") + count("failed") === 0;
-  return [h("p", { class: isGood ? "success" : "no-credits" }, said), h("div", { class: "bar" }, receipt, close)];
+  return [h("div", { class: "bar" }, h("p", { class: isGood ? "success" : "no-credits" }, said), receipt, close)];
 }
 
 /** Show how far a push is; a line that changes is updated in place. @param {StoredRequest} stored @param {HTMLElement} container */

@@ -165,16 +165,20 @@ function resultOf(app, request, more) {
   const failure = response?.job.error ?? (response ? null : (problem ?? { code: "provider_failed", status: 0 }));
   if (failure) return [problemAlert(failure, app.session.origin, again)];
   const { people, stored, next_page: next } = response?.result ?? { people: [], stored: [] };
+  if (people.length + stored.length === 0 && !next) {
+    announce(t("search_nobody"));
+    return [emptyState(t("search_nobody"), t("search_nobody_text"), "people")];
+  }
   const charged = response?.credits.charged ?? null; // null for accounts that may not see costs
   const counts = [people.length, stored.length];
-  const text = charged === null ? t("search_found_of", ...counts) : t("search_found", ...counts, formatCredits(charged));
+  const text =
+    charged === null ? t("search_found_of", ...counts) : t("search_found", ...counts, formatCredits(charged));
   announce(text);
   const href = `${app.session.origin}/people-searches/${encodeURIComponent(response?.job.id ?? "")}`;
   const receipt = h("a", { href, target: "_blank", rel: "noreferrer" }, t("receipt"));
   const further = next && button(t("search_again", formatCredits(request.body.max_credits)), more);
   return [
-    h("p", { class: people.length > 0 ? "success" : "hint" }, text),
-    h("div", { class: "bar" }, receipt, further),
+    h("div", { class: "bar" }, h("p", { class: people.length > 0 ? "success" : "hint" }, text), receipt, further),
   ];
 
   async function again() {

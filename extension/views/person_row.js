@@ -86,20 +86,20 @@ function badgesOf(app, listed) {
     stateBadge(listed, state),
     listed.push && pushBadge(listed.push),
     ...systems.map((name) => h("span", { class: "badge" }, icon("known"), t("known_in", name))),
-    ...(lookup && state !== "owned" && !said ? maskedValues(lookup) : []),
     lookup?.saved && statusIcon("saved", t("saved"), false),
+    ...(lookup && state !== "owned" && !said ? maskedValues(lookup) : []),
   ];
 }
 
 /** @param {ListedPerson} listed @param {import("../people/listed_people.js").State} state */
 function stateBadge({ lookup, item }, state) {
   if (state === "unidentified") return h("span", { class: "badge fair" }, t("not_enough_known"));
-  if (state === "requested") return h("span", { class: "badge" }, capitalize(t("state_open")));
-  if (state === "suppressed") return h("span", { class: "badge bad" }, capitalize(t("state_suppressed")));
+  if (state === "requested") return h("span", { class: "badge fair" }, capitalize(t("state_open")));
+  if (state === "suppressed") return h("span", { class: "badge fair" }, capitalize(t("state_suppressed")));
   if (state === "excluded")
     return h(
       "span",
-      { class: "badge bad" },
+      { class: "badge fair" },
       t("excluded", valueText("exclusion", lookup?.excluded?.reason ?? "other")),
     );
   if (state === "owned") return h("span", { class: "badge good" }, icon("check"), t("owned"));
@@ -112,7 +112,7 @@ function pushBadge({ vendor, outcome, error }) {
   if (outcome === null) return h("span", { class: "badge" }, t("crm_waiting", name));
   if (["created", "updated", "unchanged"].includes(outcome))
     return h("span", { class: "badge good" }, icon("push"), t(`crm_${outcome}`, name));
-  return h("span", { class: "error" }, error || t(`crm_${outcome}`, name));
+  return h("span", { class: outcome === "failed" ? "error" : "" }, error || t(`crm_${outcome}`, name));
 }
 
 /** @param {import("../client/api.js").LookupResult} lookup */

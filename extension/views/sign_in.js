@@ -202,6 +202,8 @@ export async function signInView(signOutCode) {
   function showError(text, control) {
     problem.replaceChildren(errorAlert(text));
     submit.disabled = false;
+    for (const { input } of [server, email, password, totp])
+      input.setAttribute("aria-invalid", String(input === control));
     control.focus();
   }
 }

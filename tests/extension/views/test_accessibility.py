@@ -12,10 +12,19 @@ from axe_playwright_python.sync_playwright import Axe
 from chromium_support import BrowserUser
 from company_support import Company, create_company
 from e2e_stack import Stack
-from people_page_support import of_company, serve_people, somebodies
+from fake_crms import FakeTwenty
+from people_page_support import (
+    FindsEverybody,
+    connect_twenty,
+    of_company,
+    own,
+    serve_people,
+    somebodies,
+)
 from playwright.sync_api import Page, expect
 from polling import wait_until
 from proxy_support import problem_reply
+from pytest_httpserver import HTTPServer
 from vendors_support import FakeVendors, Responder, prospeo_finds
 from werkzeug import Request
 
@@ -25,6 +34,7 @@ NARROWEST_PANEL = 190  # CSS pixels: a side panel of 380 at 200 %
 HALF_A_POPUP = {"width": 400, "height": 300}  # Chrome's largest popup, 800 by 600, at 200 %
 MIN_TARGET_SIZE = 24
 MAX_TAB_PRESSES = 60
+PUSHED_MS = 60_000  # Twenty takes 100 requests a minute
 ALL_RULES = {"resultTypes": ["violations"]}
 COLOUR_RULES = ALL_RULES | {"runOnly": ["color-contrast", "link-in-text-block"]}
 DESCRIBE_STRUCTURE = """() => {
@@ -238,13 +248,52 @@ def test_people_of_a_page_are_picked_and_found_by_keyboard(user: BrowserUser, co
     popup.keyboard.press("Space")
     _tab_to(popup, "Find contacts")
     popup.keyboard.press("Enter")
+    expect(popup.get_by_role("checkbox", name="E-mail")).to_be_focused()
     expect(popup.get_by_role("button", name="Find 1 person · at most 1 credit")).to_be_enabled()
-    popup.keyboard.press("Shift+Tab")
+    _tab_to(popup, "Find 1 person")
     popup.keyboard.press("Enter")
 
     expect(popup.get_by_role("link", name=company.emails["Ada"])).to_be_visible()
     expect(popup.get_by_text("Pick the people you want.")).to_be_focused()
     assert popup.evaluate("announced").pop() == "1 of 1 found or revealed already. Charged: 1 credit."
+
+
+def test_a_recruiter_picks_buys_and_pushes_by_keyboard(user: BrowserUser, vendors: FakeVendors) -> None:
+    people = somebodies(4)
+    user.sign_in()
+    own(user, people[:1])
+    FindsEverybody(vendors).know(people[1:3])
+    with HTTPServer(host="127.0.0.1", threaded=True) as server:
+        connect_twenty(user, FakeTwenty(server))
+        popup = user.open_popup_on(serve_people(user, people))
+        expect(popup.get_by_text("Revealed", exact=True)).to_be_visible()
+        expect(popup.get_by_role("button", name="Push to CRM")).to_be_visible()
+
+        _tab_to(popup, people[0].name)
+        popup.keyboard.press("Space")
+        for _one in people[1:3]:
+            popup.keyboard.press("ArrowDown")
+            popup.keyboard.press("Space")
+        expect(popup.get_by_text("3 people picked")).to_be_visible()
+        _tab_to(popup, "Find contacts")
+        popup.keyboard.press("Enter")
+        expect(popup.get_by_role("checkbox", name="E-mail")).to_be_focused()
+        expect(popup.get_by_role("button", name="Find 2 people · at most 2 credits")).to_be_enabled()
+        _tab_to(popup, "Find 2 people")
+        popup.keyboard.press("Enter")
+        actions = popup.get_by_role("region", name="With the people you picked")
+        expect(actions).to_contain_text("3 of 3 found or revealed already. Charged: 2 credits.")
+        expect(popup.locator("#people-summary")).to_be_focused()
+        _tab_to(popup, "Push those found")
+        popup.keyboard.press("Enter")
+        expect(popup.get_by_role("button", name="Push 3 people to Twenty")).to_be_focused()
+        popup.keyboard.press("Enter")
+        expect(actions).to_contain_text("Twenty: 3 created.", timeout=PUSHED_MS)
+        _tab_to(popup, "Done")
+        popup.keyboard.press("Enter")
+
+        expect(popup.locator("#people-summary")).to_be_focused()
+        expect(popup.get_by_role("button", name="Done")).to_have_count(1)  # that of the push
 
 
 @pytest.mark.parametrize("place", ["side panel", "popup"])

@@ -145,6 +145,19 @@ def test_an_unknown_website_can_be_searched_for_people(user: BrowserUser, may_re
     assert searches(user)[0].json["company_domain"] == domain
 
 
+def test_a_search_that_finds_nobody_says_what_to_try_next(user: BrowserUser) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(f"http://www.nobody-at-all-{secrets.token_hex(4)}.test/")
+
+    open_offer(popup).get_by_role("button", name="Find more people").click()
+
+    nobody = popup.locator(".people-search .empty")
+    expect(nobody.get_by_role("heading")).to_have_text("Nobody found")
+    expect(nobody).to_contain_text("Nothing was charged. Try other job titles, or none.")
+    expect(popup.locator("#announcements")).to_have_text("Nobody found")
+    assert user.balance() == 100
+
+
 def without_providers(session: dict[str, Any]) -> dict[str, Any]:
     return session | {"people_search": False}
 

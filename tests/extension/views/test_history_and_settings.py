@@ -82,7 +82,7 @@ def test_a_job_of_an_upload_is_named_as_one(user: BrowserUser) -> None:
 
     expect(rows(popup).nth(0)).to_contain_text("Uploaded list")
     expect(rows(popup).nth(0)).to_contain_text(f"{len(items)} people")
-    expect(rows(popup).nth(1)).to_contain_text("Full profile")
+    expect(rows(popup).nth(1)).to_contain_text("Enrichment")
     rows(popup).nth(0).click()
     expect(popup.locator("main")).to_contain_text("Uploaded list")
 

@@ -16,6 +16,7 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.exclusions import exclusions
 from app.engine.exclusions.exclusions import Entry
 from app.infra import clock
+from app.web.pages import value_words
 
 LOOKUP = "/api/ext/lookup"
 LISTS = "/api/lists"
@@ -75,8 +76,10 @@ def test_the_excluded_and_the_suppressed_cannot_be_picked(signed_in: BrowserUser
         suppressions.suppress(session, opted_out, reason="asked", now=clock.now())
     popup = popup_of(signed_in, people)
 
-    expect(row(popup, people[0])).to_contain_text("Excluded: customer")
-    expect(row(popup, people[1])).to_contain_text("Opted out")
+    tones = value_words.RESULTS  # of the pages
+    excluded = row(popup, people[0]).locator(f".badge.{tones['excluded'].tone}")
+    expect(excluded).to_have_text("Excluded: customer")
+    expect(row(popup, people[1]).locator(f".badge.{tones['suppressed'].tone}")).to_have_text("Opted out")
     all_of(popup).check()
 
     assert [box(popup, one).is_disabled() for one in people] == [True, True, False]
@@ -182,6 +185,7 @@ def test_two_hundred_people_are_shown_at_once_and_looked_up_in_four_requests(sig
     assert milliseconds < 1000
     popup.get_by_role("button", name="Find contacts").click()
     expect(popup.get_by_text("One search takes 100 people, and you picked 200.")).to_be_visible()
+    expect(popup.get_by_role("button", name="Find 200 people")).to_have_count(0)
     popup.get_by_role("button", name="Keep the first 100").click()
     expect(popup.get_by_role("button", name="Find 100 people · at most 100 credits")).to_be_enabled()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pytest
 from chromium_support import BrowserUser
 from company_support import Company, create_company
 from playwright.sync_api import Error, Page, expect
@@ -67,6 +68,21 @@ def test_an_open_side_panel_shows_the_person_from_which_it_is_opened_again(user:
         popup.get_by_role("button", name="Open in the side panel").click()
 
     expect(panel.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+
+
+@pytest.mark.parametrize("width", [280, 360])
+def test_the_header_of_a_narrow_side_panel_is_one_line(user: BrowserUser, width: int) -> None:
+    user.sign_in()
+    panel = user.open_panel()
+    panel.set_viewport_size({"width": width, "height": 600})
+    expect(panel.get_by_role("button", name="Settings")).to_be_visible()
+
+    tops = panel.locator("#header .icon-button:visible").evaluate_all(
+        "all => all.map((one) => one.offsetTop)"
+    )
+
+    assert len(tops) == 2
+    assert len(set(tops)) == 1
 
 
 def test_the_side_panel_keeps_its_content_and_sends_nothing_when_the_user_opens_other_pages(
