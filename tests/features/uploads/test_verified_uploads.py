@@ -15,13 +15,14 @@ from openpyxl import Workbook, load_workbook
 from upload_support import Uploader, uploader
 from worker_harness import worker_harness
 
+from app.domain.errors import JobExpired
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome
 from app.domain.purposes import PurposeRule
 from app.domain.regional_rules import EVERYWHERE
 from app.engine.jobs import sweeper
 from app.engine.jobs.jobs import Job
-from app.features.uploads import chunks, result_files, results, uploads, work
+from app.features.uploads import chunks, erasure, result_files, results, uploads, work
 from app.features.uploads.result_rows import ResultRow
 from app.features.uploads.tables import Upload, UploadStatus
 from app.features.uploads.turn import pricing
@@ -314,3 +315,37 @@ def test_pricing_goes_on_where_a_turn_ended(verifier: Verifier, monkeypatch: pyt
 
     estimate = verifier.ada.get(upload_id).estimate or {}
     assert (estimate["emails"], estimate["duplicates"]) == (2, 1)
+
+
+def test_a_row_whose_job_ended_without_a_verdict_says_so_until_it_is_tried_again(verifier: Verifier) -> None:
+    upload_id = verifier.upload(b"ada@acme.com\nbob@acme.com\n")
+    verifier.ada.start(upload_id, max_credits=1)
+    verifier.ada.turn(upload_id)
+    verifier.ada.run_jobs()
+    refused = verifier.ada.results(upload_id)[1]
+    canceled_id = verifier.upload(b"cat@acme.com\n")
+    verifier.ada.start(canceled_id)
+    verifier.ada.turn(canceled_id)
+    with verifier.ada.harness.database.transaction() as session:
+        sweeper.cancel(session, verifier.ada.open_jobs()[0], now=clock.now())
+
+    [canceled] = verifier.ada.results(canceled_id)
+
+    assert (refused.outcome, refused.note) == ("failed", "max_credits was used up before this address.")
+    assert (canceled.outcome, canceled.note) == ("failed", JobExpired.title)
+
+
+def test_an_erased_row_stays_empty_and_costs_nothing(verifier: Verifier) -> None:
+    upload_id = verifier.upload(b"email\nada@acme.com\nbob@acme.com\n")
+    with verifier.ada.harness.database.transaction() as session:
+        erasure.clear(session, [(upload_id, 0)])
+    verifier.fresh(upload_id)
+
+    verifier.ada.start(upload_id)
+    done = verifier.ada.run(upload_id)
+
+    estimate = done.estimate or {}
+    erased, bob = verifier.rows(done)
+    assert (estimate["suppressed"], estimate["emails"], done.charged) == (1, 1, 1)
+    assert (erased.cells, erased.outcome, erased.credits) == ((), "suppressed", 0)
+    assert (bob.outcome, done.outcomes) == ("invalid", {"invalid": 1})
