@@ -12,6 +12,7 @@ from fake_providers import MISS, FakeProvider, hit
 from fake_providers import email as found_email
 from jobs_support import NOW, figures
 from openpyxl import Workbook, load_workbook
+from sqlalchemy import func, select
 from upload_support import Uploader, uploader
 from worker_harness import worker_harness
 
@@ -21,7 +22,7 @@ from app.domain.kinds import Kind, Outcome
 from app.domain.purposes import PurposeRule
 from app.domain.regional_rules import EVERYWHERE
 from app.engine.jobs import sweeper
-from app.engine.jobs.jobs import Job
+from app.engine.jobs.jobs import Job, JobItem
 from app.features.uploads import chunks, erasure, result_files, results, uploads, work
 from app.features.uploads.result_rows import ResultRow
 from app.features.uploads.tables import Upload, UploadStatus
@@ -169,6 +170,8 @@ def test_a_duplicate_is_verified_and_charged_once_and_has_the_verdict(verifier: 
     assert [row.note for row in rows] == [None, "The same value as row 1.", None, "The same value as row 3."]
     assert [row.phone for row in rows] == [None, *["+4930901820"] * 3]
     assert (upload.charged, upload.outcomes, len(verifier.fake.requests)) == (1, {"valid": 2}, 1)
+    with verifier.ada.harness.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(JobItem)) == 2
 
 
 def test_each_row_without_a_verdict_says_why_and_costs_nothing(verifier: Verifier) -> None:
