@@ -28,7 +28,17 @@ NEVER_PERSONAL = {
         "queue",
     ),
     *("action", "actor_kind", "reason_code", "origin", "provider", "entity", "line_type", "field", "fields"),
-    *("publishes", "request_id", "lease", "lease_token", "task", "fairness_key", "published_at", "delimiter"),
+    *(
+        "publishes",
+        "request_id",
+        "lease",
+        "lease_token",
+        "task",
+        "fairness_key",
+        "published_at",
+        "delimiter",
+        "operation",
+    ),
     *("scopes", "permissions", "columns", "matched_on", "asked", "waiting"),
     *(
         "counts",

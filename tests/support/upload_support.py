@@ -15,6 +15,7 @@ from stored_support import a_contact, an_email
 from worker_harness import WorkerHarness
 
 from app.domain.ids import new_id
+from app.domain.kinds import Kind
 from app.engine.accounts import accounts
 from app.engine.enrichments.skips import SkipRule
 from app.engine.jobs.jobs import Job
@@ -24,8 +25,9 @@ from app.engine.work.items import WorkItem
 from app.features.uploads import result_files, results, uploads, work
 from app.features.uploads.erasure import RowKey
 from app.features.uploads.personal_data import UploadedData
-from app.features.uploads.results import ResultRow
+from app.features.uploads.result_rows import ResultRow
 from app.features.uploads.tables import Upload, UploadStatus
+from app.features.verifications.work import verification
 from app.infra import clock
 from workers.execution import job_runner
 from workers.jobs.enrichment_request import enrichment_request
@@ -111,7 +113,10 @@ class Uploader:
             self.run_job(job_id)
 
     def run_job(self, job_id: str) -> None:
-        job_runner.run(job_id, enrichment_request, self.harness.services)
+        with self.harness.database.reading() as session:
+            kind = session.scalar(select(Job.kind).where(Job.id == job_id))
+        work_of_kind = verification if kind == Kind.VERIFICATION else enrichment_request
+        job_runner.run(job_id, work_of_kind, self.harness.services)
 
     def run(self, upload_id: str) -> Upload:
         """Continue a started upload until it waits for a member or is over; return it."""

@@ -55,7 +55,6 @@ REQUIRED: dict[str, tuple[tuple[Permission, ...], dict[str, Any]]] = {
     "POST /uploads/<upload_id>/start": ((UPLOAD,), {}),
     "GET /uploads/<upload_id>/result": ((EXPORT,), {}),
     "POST /crm/pushes": ((PUSH,), {}),
-    "POST /verifications/lists": ((UPLOAD,), _LIST),
     "GET /verifications/<verification_id>/download": ((EXPORT,), {}),
 }
 """The routes that require permissions, in the order of their checks, and a request that needs them."""

@@ -11,14 +11,16 @@ from flask import Response
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, ValidationFailed
 from app.domain.kinds import ADVANCE_UPLOAD, Queue
+from app.domain.lists import verified_rows
 from app.domain.lists.headers import upload_columns
+from app.domain.messages import Message
 from app.domain.permissions import Permission
 from app.engine.contacts.saved import contact_lists
 from app.engine.enrichments import skips
 from app.engine.enrichments.skips import SkipRule
 from app.engine.owned import owned_edits
 from app.features.uploads import representations, result_files, results, uploads
-from app.features.uploads.tables import Upload
+from app.features.uploads.tables import Operation, Upload
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.web import admission, costs, permissions, purposes
@@ -32,6 +34,7 @@ from app.web.sign_in.admins import reads_as_admin
 from app.web.sign_in.auth import caller
 
 LIST_BATCH = 500
+NOBODY_TO_SKIP = Message("A list to verify skips nobody; verdicts that you have are repeated free.")
 NAMES_NOBODY = (
     "No person can be named by these columns. Map a LinkedIn profile, an e-mail or a phone, "
     "or a name and a company or its domain."
@@ -41,7 +44,7 @@ NAMES_NOBODY = (
 def create(file: ReceivedFile, options: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """Store the file, and return the upload; whether an earlier request with the same key stored it.
 
-    `options` say how the file is read, as far as it is not detected (see `TableOptions`).
+    `options` say what to do with it, and how it is read, as far as that is not detected (`TableOptions`).
 
     Raises:
         UploadNotReady: the workspace has too many unfinished uploads.
@@ -95,10 +98,13 @@ def map_columns(upload_id: str, mapping: Mapping[str, Any]) -> dict[str, Any]:
         ValidationFailed: there are more or fewer fields than columns, or they identify no person.
 
     """
-    permissions.require_phones(mapping["fields_"])
     with admission.transaction() as session:
         upload = uploads.locked(session, caller().workspace_id, upload_id)
+        if upload.operation == Operation.ENRICH:
+            permissions.require_phones(mapping["fields_"])
         _check_columns(upload, mapping["columns"])
+        if "fresh" in mapping:
+            upload.is_fresh = mapping["fresh"]
         if "country" in mapping:
             uploads.set_country(upload, mapping["country"])
         uploads.map_columns(session, upload, mapping["columns"], mapping["fields_"], now=database_clock.now())
@@ -126,6 +132,7 @@ def start(upload_id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], bool
             return representations.describe(session, upload), True
         permissions.require_phones(upload.fields)
         if skips.SKIP in body:
+            _require_people(upload)
             uploads.set_skip(upload, SkipRule.parse(body))
         uploads.start(
             session,
@@ -178,11 +185,20 @@ def download_result(upload: Upload, file_format: str | None = None) -> Response:
 def _check_columns(upload: Upload, columns: Sequence[str | None]) -> None:
     if len(columns) != len(upload.header):
         detail = f"The list has {len(upload.header)} columns; give a field or null for each."
+    elif upload.operation == Operation.VERIFY:
+        if (problem := verified_rows.problem_of(columns)) is None:
+            return
+        detail = problem
     elif not upload_columns.names_people(columns):
         detail = NAMES_NOBODY
     else:
         return
     raise ValidationFailed(detail, errors=(FieldError("/columns", detail),))
+
+
+def _require_people(upload: Upload) -> None:
+    if upload.operation == Operation.VERIFY:
+        raise ValidationFailed(NOBODY_TO_SKIP, errors=(FieldError(f"/{skips.SKIP}", NOBODY_TO_SKIP),))
 
 
 def _wake(upload: Upload) -> None:

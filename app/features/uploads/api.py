@@ -12,7 +12,7 @@ from app.domain.callers import Scope
 from app.domain.errors import PurposeRequired, UploadNotFound, UploadNotReady, ValidationFailed
 from app.domain.permissions import Permission
 from app.features.uploads import actions, representations, results, uploads
-from app.features.uploads.results import ResultRow
+from app.features.uploads.result_rows import ResultRow
 from app.features.uploads.schemas import (
     FileSchema,
     MappingSchema,
@@ -74,6 +74,9 @@ RESULT: dict[int | str, Any] = {
 @blueprint.doc(responses=REPLAY)
 def create_upload(query: dict[str, Any]) -> Response:
     """Upload a list of people, as a CSV file or an Excel workbook (XLSX).
+
+    With `operation=verify`, a column of addresses, one of phone numbers, or both are verified, and the file
+    comes back with the verdicts.
 
     Poll the upload until its status is `ready`: then it has a proposed mapping and a price. If it is
     `mapping`, no column was recognised. `format` says how the file was read; if that is wrong, upload it

@@ -27,7 +27,7 @@ from app.engine.jobs.jobs import PURPOSE, Job, JobItem
 from app.engine.jobs.result_reuse import NO_REUSE
 from app.engine.jobs.submission import JobRequest
 from app.engine.own_records.own_records import Find
-from app.features.uploads.tables import Upload, UploadChunk, UploadRow, UploadStatus
+from app.features.uploads.tables import Operation, Upload, UploadChunk, UploadRow, UploadStatus
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
@@ -37,6 +37,8 @@ SIZE = 100
 """The people of a job."""
 WINDOW = 4
 """The open jobs of an upload. Only they hold credits, and only they occupy threads of the workers."""
+VERIFICATION_DEADLINE = timedelta(days=1)
+"""A mail host may ask for patience: a verdict that is not there by then is not charged."""
 MAX_CREDITS = "max_credits"
 ACCOUNT_DISABLED = "account_disabled"
 KEY_ENDED = "key_ended"
@@ -50,6 +52,7 @@ class NextChunk:
     With skips it holds the price of one person at least: the person may have left the source when it runs.
     """
 
+    kind: Kind
     number: int
     rows: tuple[int, ...]
     requests: tuple[dict[str, Any], ...]
@@ -72,13 +75,27 @@ def plan(
     rows = session.execute(query.order_by(UploadRow.number).limit(SIZE)).all()
     if not rows:
         return None
-    requests = tuple({"subject": row.subject, "client_reference": f"row-{row.number + 1}"} for row in rows)
+    is_verified = upload.operation == Operation.VERIFY
+    request_of = _value if is_verified else _person
+    requests = tuple(request_of(row.number, row.subject) for row in rows)
     numbers = tuple(row.number for row in rows)
     cost = hold = sum(row.cost for row in rows)
     if cost and upload.skip:
         cost = min(cost, _cost_with_skips(session, upload, requests, settings=settings, finds=finds))
         hold = min(hold, max(cost, sum(prices(upload, settings))))
-    return NextChunk(upload.next_chunk, numbers, requests, cost, hold)
+    kind = Kind.VERIFICATION if is_verified else Kind.ENRICHMENT_REQUEST
+    return NextChunk(kind, upload.next_chunk, numbers, requests, cost, hold)
+
+
+def _person(number: int, subject: dict[str, Any]) -> dict[str, Any]:
+    """Return the request of an item that finds the person of a row."""
+    return {"subject": subject, "client_reference": f"row-{number + 1}"}
+
+
+def _value(_number: int, subject: dict[str, Any]) -> dict[str, Any]:
+    """Return the request of an item that verifies a row: its address, or without one its number."""
+    field = "email" if "email" in subject else "phone"
+    return {field: subject[field]}
 
 
 def _cost_with_skips(
@@ -143,12 +160,15 @@ def spent_on_open(session: Session, upload_id: str) -> tuple[int, int]:
 def _submit(
     session: Session, upload: Upload, chunk: NextChunk, hold: int, *, settings: Settings, now: Moment
 ) -> str:
-    request: dict[str, Any] = {"entity": "person", "fields": list(upload.fields), "max_credits": hold}
-    request |= {"upload_id": upload.id, **(upload.skip or {})}
+    request: dict[str, Any] = {"upload_id": upload.id, "max_credits": hold}
+    if chunk.kind is Kind.VERIFICATION:
+        request["fresh"] = upload.is_fresh
+    else:
+        request |= {"entity": "person", "fields": list(upload.fields), **(upload.skip or {})}
     if upload.purpose is not None:
         request[PURPOSE] = upload.purpose
     job_request = JobRequest(
-        kind=Kind.ENRICHMENT_REQUEST,
+        kind=chunk.kind,
         workspace_id=upload.workspace_id,
         account_id=upload.account_id,
         key_id=upload.api_key_id,
@@ -159,6 +179,8 @@ def _submit(
         items=chunk.requests,
     )
     deadline = timedelta(seconds=settings.job_deadline_seconds)
+    if chunk.kind is Kind.VERIFICATION:
+        deadline = VERIFICATION_DEADLINE
     return submission.submit(session, job_request, freshness=NO_REUSE, deadline=deadline, now=now).job.id
 
 
@@ -217,7 +239,9 @@ def shortage(session: Session, upload: Upload) -> str:
 
 
 def prices(upload: Upload, settings: Settings) -> list[int]:
-    """Return the prices of the fields that the upload asks for."""
+    """Return the prices of the fields that the upload asks for, or of a verification."""
+    if upload.operation == Operation.VERIFY:
+        return [settings.prices[Kind.VERIFICATION]]
     return [settings.price_of(field) for field in upload.fields]
 
 

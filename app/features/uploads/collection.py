@@ -11,8 +11,8 @@ from sqlalchemy import select, update
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import PROVIDER_FAILURES, Status
 from app.engine.jobs.jobs import Job, JobItem
-from app.features.uploads import chunks
-from app.features.uploads.tables import Upload, UploadChunk, UploadRow, UploadStatus
+from app.features.uploads import chunks, results
+from app.features.uploads.tables import Operation, Upload, UploadChunk, UploadRow, UploadStatus
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 from app.settings import Settings
@@ -40,6 +40,9 @@ def collect(session: Session, upload_id: str, *, settings: Settings, now: Moment
     are_open = any(chunk.is_open for chunk in open_chunks)
     if upload.status == UploadStatus.RUNNING and not are_open and not _is_any_pending(session, upload_id):
         upload.status = UploadStatus.FINISHED.value
+        if upload.operation == Operation.VERIFY:  # a later job may have found that a domain accepts all mail
+            session.flush()
+            upload.outcomes = dict(results.verdicts(session, upload))
         upload.touched_at = now
     session.flush()
     return are_open
@@ -76,7 +79,8 @@ def _count(
     repeated = [row for row in items if _is_repeated(row.item, row.subject, row.tries, was_tried=was_tried)]
     outcomes = Counter(upload.outcomes)
     numbers = {row.number for row in repeated}
-    outcomes.update(row.item.outcome or FAILED for row in items if row.number not in numbers)
+    outcome_of = _verdict if upload.operation == Operation.VERIFY else _outcome
+    outcomes.update(outcome_of(row.item) for row in items if row.number not in numbers)
     upload.outcomes, upload.charged = dict(outcomes), upload.charged + job.charged
     cost = sum(chunks.prices(upload, settings))
     _return_rows(session, upload.id, repeated, cost=cost, is_outage=is_outage, was_tried=was_tried)
@@ -85,6 +89,17 @@ def _count(
         refusals.add(ProviderFailed.code)
     if upload.status == UploadStatus.RUNNING and (reason := _reason(session, upload, job, refusals)):
         chunks.pause(upload, reason, now=now)
+
+
+def _outcome(item: JobItem) -> str:
+    return item.outcome or FAILED
+
+
+def _verdict(item: JobItem) -> str:
+    """Return the verdict of an item, its outcome if it has none."""
+    found = item.result or {}
+    statuses = [value["status"] for value in (*found.get("emails", ()), *found.get("phones", ()))]
+    return statuses[0] if statuses else _outcome(item)
 
 
 def _is_outage(job: Job, items: Sequence[JobItem]) -> bool:

@@ -43,7 +43,7 @@ COUNTS = (
     "duplicates",
     "invalid",
 )
-_DIGEST_BYTES = 16
+DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ def price(
         session, reader.workspace_id, requests, reader.fields, settings=settings, now=now, finds=finds
     )
     priced = {row.number: (_digest(item), item) for (row, _), item in zip(named, estimates, strict=True)}
-    first_rows = _first_rows(session, turn, rows[0].number, [digest for digest, _ in priced.values()])
+    first_by_person = first_rows(session, turn, rows[0].number, [digest for digest, _ in priced.values()])
     counts: Counter[str] = Counter()
     changes = []
     for row, subject in zip(rows, subjects, strict=True):
-        change = _blank(row)
+        change = blank(row)
         if isinstance(subject, Subject):
             digest, item = priced[row.number]
-            first = first_rows.setdefault(digest, row.number)
+            first = first_by_person.setdefault(digest, row.number)
             change |= _named(digest, item, None if first == row.number else first)
             name = row_name(row.upload_id, row.number)
             change["subject"] = encrypted(session, UploadRow.subject, name, subject.as_dict())
@@ -131,13 +131,17 @@ def _without_erased(session: Session, upload_id: str, changes: list[dict[str, An
     return [change for change in changes if change["number"] in filled or change["person_digest"] is None]
 
 
-def finish(session: Session, turn: Turn, counts: Counter[str], phones_read_as: str | None) -> None:
+def estimate(counts: Mapping[str, int], fields: Sequence[str]) -> dict[str, Any]:
+    """Return the price of all rows, whose people were counted by `price`."""
+    return {name: counts.get(name, 0) for name in COUNTS} | choices.described(counts, fields)
+
+
+def finish(session: Session, turn: Turn, priced: Mapping[str, Any], phones_read_as: str | None) -> None:
     """Store the price, and the country that was guessed for numbers; the upload can be started then."""
-    format_and_fields = select(Upload.table_format, Upload.fields).where(Upload.id == turn.id)
-    table_format, fields = session.execute(format_and_fields).one()
+    table_format = session.execute(select(Upload.table_format).where(Upload.id == turn.id)).scalar_one()
     values = {
         "status": UploadStatus.READY.value,
-        "estimate": {name: counts[name] for name in COUNTS} | choices.described(counts, fields),
+        "estimate": priced,
         "table_format": table_format and {**table_format, "phones_read_as": phones_read_as},
         "touched_at": database_clock.now(),
     }
@@ -150,8 +154,8 @@ def _update(session: Session, turn: Turn, values: dict[str, Any]) -> None:
     session.execute(changed.execution_options(synchronize_session=False))
 
 
-def _first_rows(session: Session, turn: Turn, before: int, people: Sequence[bytes]) -> dict[bytes, int]:
-    """Return the first of the earlier rows about each of these people."""
+def first_rows(session: Session, turn: Turn, before: int, people: Sequence[bytes]) -> dict[bytes, int]:
+    """Return the first of the earlier rows about each of these people, or with each of these values."""
     query = select(UploadRow.person_digest, func.min(UploadRow.number)).where(
         UploadRow.upload_id == turn.id,
         UploadRow.number < before,
@@ -165,11 +169,11 @@ def _first_rows(session: Session, turn: Turn, before: int, people: Sequence[byte
 
 
 def _digest(item: ItemEstimate) -> bytes:
-    return hashlib.blake2b(item.person.encode(), digest_size=_DIGEST_BYTES).digest()
+    return hashlib.blake2b(item.person.encode(), digest_size=DIGEST_BYTES).digest()
 
 
-def _blank(row: UploadRow) -> dict[str, Any]:
-    """Return the values of a row that identifies no person."""
+def blank(row: UploadRow) -> dict[str, Any]:
+    """Return the values of a row that identifies no person, or has nothing to verify."""
     return {
         "upload_id": row.upload_id,
         "number": row.number,

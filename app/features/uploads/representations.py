@@ -32,6 +32,7 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
     return {
         "id": upload.id,
         "file_name": upload.file_name,
+        "operation": upload.operation,
         "status": upload.status,
         "reason": upload.reason,
         "detail": upload.detail,
@@ -41,6 +42,7 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
         "format": _format(upload),
         "fields": upload.fields,
         "country": uploads.country_of(upload),
+        "fresh": upload.is_fresh,
         "revision": upload.revision,
         "max_credits": upload.max_credits,
         "purpose": upload.purpose,

@@ -17,8 +17,9 @@ from typing import Any, cast
 from app.domain.lists.files import xlsx_parts
 from app.domain.lists.files.csv_lines import csv_lines
 from app.domain.lists.files.xlsx_parts import Cell
-from app.features.uploads.results import COLUMNS, ResultRow
-from app.features.uploads.tables import Upload
+from app.features.uploads.result_rows import COLUMNS, ResultRow
+from app.features.uploads.tables import Operation, Upload
+from app.features.uploads.verify import results as verified
 
 CSV, XLSX = "csv", "xlsx"
 FORMATS = (CSV, XLSX)
@@ -56,10 +57,18 @@ def parts(upload: Upload, file_format: str, batches: Iterable[list[ResultRow]]) 
     return (_workbook if file_format == XLSX else _text)(upload, batches)
 
 
+def _columns(upload: Upload) -> Sequence[str]:
+    return verified.columns(upload) if upload.operation == Operation.VERIFY else COLUMNS
+
+
+def _added(upload: Upload, row: ResultRow) -> Sequence[str | int]:
+    return verified.added(upload, row) if upload.operation == Operation.VERIFY else row.added
+
+
 def _workbook(upload: Upload, batches: Iterable[list[ResultRow]]) -> Iterator[bytes]:
     width, kinds = len(upload.header), (upload.table_format or {}).get(CELL_KINDS) or ()
-    rows = ([*_typed(row.own(width), kinds), *row.added] for batch in batches for row in batch)
-    return xlsx_parts.workbook("Result", [*upload.header, *COLUMNS], rows)
+    rows = ([*_typed(row.own(width), kinds), *_added(upload, row)] for batch in batches for row in batch)
+    return xlsx_parts.workbook("Result", [*upload.header, *_columns(upload)], rows)
 
 
 def _typed(cells: Sequence[str], kinds: Sequence[str]) -> Iterable[Cell]:
@@ -86,9 +95,9 @@ def _text(upload: Upload, batches: Iterable[list[ResultRow]]) -> Iterator[bytes]
     lines = partial(csv_lines, delimiter=upload.delimiter, unchanged=width)
     if written.get(SEPARATOR_LINE) and not _encoding(written).startswith("utf"):
         yield encode(f"sep={upload.delimiter}\r\n")  # Excel reads no UTF-8 below such a line
-    yield encode(lines([[*upload.header, *COLUMNS]]))
+    yield encode(lines([[*upload.header, *_columns(upload)]]))
     for batch in batches:
-        yield encode(lines([[*row.own(width), *row.added] for row in batch]))
+        yield encode(lines([[*row.own(width), *_added(upload, row)] for row in batch]))
 
 
 def _encoding(written: Mapping[str, Any]) -> str:

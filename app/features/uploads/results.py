@@ -5,11 +5,11 @@ As a file it is read in parts: a long list occupies neither memory nor locks.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, select, tuple_
 from sqlalchemy.orm import aliased
@@ -23,29 +23,15 @@ from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.ledger.reveals import RevealedValue
 from app.features.uploads import row_store
-from app.features.uploads.tables import Upload, UploadChunk, UploadRow, UploadStatus
+from app.features.uploads.result_rows import STATUS_NOTES, ResultRow, StoredRow
+from app.features.uploads.tables import Operation, Upload, UploadChunk, UploadRow
+from app.features.uploads.verify import results as verified
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 
 BATCH = 500
-COLUMNS = (
-    "Found email",
-    "Found email status",
-    "Found phone",
-    "Result",
-    "Result credits",
-    "Result sources",
-    "Result receipt",
-    "Found phone do not call",
-    "Result note",
-)
-"""The columns that a result adds to the columns of the file."""
 _ERASED = "The person was erased."
-_STATUS_NOTES = {
-    UploadStatus.CANCELED.value: "The upload was canceled before this row was finished.",
-    UploadStatus.PAUSED.value: "The upload is paused before this row is finished.",
-}
 MAX_MISSED = 10
 """The rows that were not found which are listed as examples."""
 _NOT_FOUND = "Nothing was found, so nothing was charged."
@@ -56,64 +42,6 @@ _WHY = {
 _HELPFUL = {"linkedin_url": "a LinkedIn profile", "company_domain": "the company's website"}
 """What a person is found by more often, if the row does not have it."""
 _origin = aliased(UploadRow, name="origins")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultRow:
-    """A row with its result. `outcome` is the outcome for the person, or invalid, failed or pending.
-
-    `receipt` is the id of the job that resolved it; its trace lists the provider calls.
-    """
-
-    number: int
-    line: int
-    cells: tuple[str, ...]
-    outcome: str
-    email: str | None = None
-    email_status: str | None = None
-    phone: str | None = None
-    phone_do_not_call: str | None = None
-    credits: int | None = 0
-    sources: tuple[str, ...] = ()
-    receipt: str | None = None
-    note: str | None = None
-
-    def own(self, width: int) -> list[str]:
-        """Return the cells of the file, as many as the header has."""
-        return [*self.cells[:width], *[""] * (width - len(self.cells))]
-
-    @property
-    def added(self) -> list[str | int]:
-        """Return the cells of `COLUMNS`; what it cost is empty if the reader may not see it."""
-        found = (self.email or "", self.email_status or "", self.phone or "", self.outcome)
-        return [
-            *found,
-            "" if self.credits is None else self.credits,
-            ", ".join(self.sources),
-            self.receipt or "",
-            self.phone_do_not_call or "",
-            self.note or "",
-        ]
-
-
-class _Row(NamedTuple):
-    """A row with the job and the item of its person, null without one."""
-
-    number: int
-    line: int
-    cells: list[str]
-    fault: str | None
-    duplicate_of: int | None
-    subject: dict[str, Any] | None
-    charged_before: int
-    is_pending: bool
-    job_id: str | None
-    finished_at: datetime | None
-    outcome: str | None
-    result: dict[str, Any] | None
-    request: dict[str, Any] | None
-    error: dict[str, Any] | None
-    charged: int | None
 
 
 def rows(
@@ -144,6 +72,19 @@ def _some_rows(
     query = _joined().where(UploadRow.duplicate_of.is_(None), condition)
     fitting = row_store.fitting(session, query, upload.id, first=0, limit=limit)
     return _read(session, upload, fitting, as_admin=False)
+
+
+def verdicts(session: Session, upload: Upload) -> Counter[str]:
+    """Return how many values of a list that was verified have each verdict."""
+    counts: Counter[str] = Counter()
+    query = _joined().where(UploadRow.duplicate_of.is_(None), UploadRow.person_digest.is_not(None))
+    first: int | None = 0
+    while first is not None:
+        fitting = row_store.fitting(session, query, upload.id, first=first, limit=BATCH)
+        read = _read(session, upload, fitting, as_admin=False)
+        counts.update(row.outcome for row in read)
+        first = read[-1].number + 1 if read else None
+    return counts
 
 
 def batches(database: Database, upload: Upload, *, as_admin: bool = False) -> Iterator[list[ResultRow]]:
@@ -181,7 +122,9 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
 
 
 def _read(session: Session, upload: Upload, query: Select[Any], *, as_admin: bool) -> list[ResultRow]:
-    found = [_Row._make(row) for row in session.execute(query)]
+    found = [StoredRow._make(row) for row in session.execute(query)]
+    if upload.operation == Operation.VERIFY:
+        return verified.read(session, upload, found)
     hidden = hidden_values.in_answers(session, [(row.result, row.request or {}) for row in found])
     listed = listed_answers.find(session, upload.workspace_id, (row.result for row in found))
     visible = (hidden_values.without(row.result, hidden) for row in found)
@@ -220,7 +163,7 @@ def _joined() -> Select[Any]:
     )
 
 
-def _result(row: _Row, status: str, values: Mapping[str, Any]) -> ResultRow:
+def _result(row: StoredRow, status: str, values: Mapping[str, Any]) -> ResultRow:
     result = partial(ResultRow, number=row.number, line=row.line, cells=tuple(row.cells))
     if row.fault is not None:
         return result(outcome="invalid", note=row.fault)
@@ -253,7 +196,7 @@ def _same_as(number: int | None) -> str | None:
     return None if number is None else f"The same person as row {number + 1}."
 
 
-def _outcome(row: _Row, status: str) -> tuple[str, str | None]:
+def _outcome(row: StoredRow, status: str) -> tuple[str, str | None]:
     """Return the outcome of a row that names a person, and what explains it."""
     if row.subject is None and not row.cells:
         return Outcome.SUPPRESSED.value, _ERASED
@@ -263,15 +206,15 @@ def _outcome(row: _Row, status: str) -> tuple[str, str | None]:
     if row.result and jobs.SKIPPED in row.result:
         detail = detail or _skip_note(row)
     if row.outcome is not None:
-        return row.outcome, _STATUS_NOTES.get(status) if row.is_pending else detail or _why(row)
+        return row.outcome, STATUS_NOTES.get(status) if row.is_pending else detail or _why(row)
     if row.error is not None:
         return "failed", detail
     if row.finished_at is not None:
         return "failed", JobExpired.title
-    return "pending", _STATUS_NOTES.get(status)
+    return "pending", STATUS_NOTES.get(status)
 
 
-def _why(row: _Row) -> str | None:
+def _why(row: StoredRow) -> str | None:
     """Return why nothing, or not everything, was found of the person, and what the row could say more."""
     if row.outcome == Outcome.NOT_FOUND:
         named = row.subject or {}
@@ -280,7 +223,7 @@ def _why(row: _Row) -> str | None:
     return _WHY.get(row.outcome or "")
 
 
-def _skip_note(row: _Row) -> str:
+def _skip_note(row: StoredRow) -> str:
     skipped = jobs.public_skip(row.outcome, row.result or {})
     return " ".join(filter(None, (skipped["message"], skipped["url"])))
 

@@ -9,13 +9,14 @@ from typing import Any, TypeVarTuple
 
 from sqlalchemy import ColumnElement, Select, Text, cast, delete, func, select, update
 
+from app.domain.lists import verified_rows
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.headers import upload_columns
 from app.engine.work import turns
 from app.engine.work.turns import Turn
 from app.features.uploads import erasure, files
 from app.features.uploads.erasure import RowMentions
-from app.features.uploads.tables import Upload, UploadFile, UploadRow, UploadStatus
+from app.features.uploads.tables import Operation, Upload, UploadFile, UploadRow, UploadStatus
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import insert
 from app.infra.database.encrypted_columns import encrypted, row_name
@@ -42,6 +43,20 @@ class ReadTable:
     columns: Sequence[str | None]
     delimiter: str
     format: dict[str, Any]
+    operation: Operation = Operation.ENRICH
+
+    @property
+    def is_mapped(self) -> bool:
+        """Return whether the proposed fields suffice for a price."""
+        if self.operation is Operation.VERIFY:
+            return verified_rows.problem_of(self.columns) is None
+        return upload_columns.names_people(self.columns)
+
+
+def operation(session: Session, upload_id: str) -> Operation:
+    """Return what is done with the rows of the upload."""
+    stored = session.scalar(select(Upload.operation).where(Upload.id == upload_id))
+    return Operation(stored or Operation.ENRICH)
 
 
 def content_options(session: Session, upload_id: str) -> dict[str, Any]:
@@ -82,10 +97,9 @@ def add(
 def finish_reading(session: Session, turn: Turn, table: ReadTable, row_count: int, *, now: Moment) -> None:
     """Store the header with the proposed mapping, and the size of the rows; delete the file.
 
-    A list whose proposed columns name people is priced at once, others wait for a mapping.
+    A list whose proposed columns suffice is priced at once, others wait for a mapping.
     """
-    names_people = upload_columns.names_people(table.columns)
-    status = UploadStatus.PRICING if names_people else UploadStatus.MAPPING
+    status = UploadStatus.PRICING if table.is_mapped else UploadStatus.MAPPING
     size = select(func.sum(_stored_length())).where(UploadRow.upload_id == turn.id)
     values = {
         **_mapping(session, turn, table.header, table.columns),
@@ -98,7 +112,7 @@ def finish_reading(session: Session, turn: Turn, table: ReadTable, row_count: in
     }
     _store(session, turn, values)
     session.execute(delete(UploadFile).where(UploadFile.upload_id == turn.id))
-    turns.end(session, turn, due_at=now if names_people else None)
+    turns.end(session, turn, due_at=now if table.is_mapped else None)
 
 
 def fail_reading(session: Session, turn: Turn, detail: str, *, reason: str = UNREADABLE) -> None:

@@ -17,9 +17,16 @@ from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
 from app.domain.lists.warning_kinds import KINDS, Effect
 from app.domain.normal.places.countries import country_code
 from app.features.uploads import choices, chunks, failures, row_store
-from app.features.uploads.tables import UploadStatus
+from app.features.uploads.tables import Operation, UploadStatus
 from app.web.schemas.enrichment_schemas import SkipSchema
-from app.web.schemas.fields import AsciiInteger, NormalizedString, ResponseSchema, StrictSchema, purpose
+from app.web.schemas.fields import (
+    AsciiInteger,
+    NormalizedString,
+    ResponseSchema,
+    StrictBoolean,
+    StrictSchema,
+    purpose,
+)
 from app.web.schemas.paging import IdCursor, page_size
 from app.web.schemas.queries import QuerySchema
 
@@ -60,8 +67,16 @@ def _numbers_country() -> NormalizedString:
 
 
 class FileSchema(QuerySchema):
-    """The name of a file that is the body, and how to read a file, as far as that is not detected."""
+    """What to do with a list, the name of a file that is the body, and how to read it if not as detected."""
 
+    operation = fields.String(
+        load_default=Operation.ENRICH.value,
+        validate=validate.OneOf([operation.value for operation in Operation]),
+        metadata={
+            "description": "`enrich` finds the people of the rows; `verify` verifies a column of addresses, "
+            "one of phone numbers, or both."
+        },
+    )
     name = fields.String(metadata={"description": "The name of a file that is sent as the body."})
     encoding = fields.String(
         validate=[validate.Length(max=40), _is_encoding],
@@ -97,9 +112,15 @@ class MappingSchema(StrictSchema):
         data_key="fields",
         load_default=["email"],
         validate=validate.Length(min=1, max=len(PAID_FIELDS)),
-        metadata={"example": ["email"]},
+        metadata={"example": ["email"], "description": "Nothing is found if the list is verified."},
     )
     country = _numbers_country()
+    fresh = StrictBoolean(
+        metadata={
+            "description": "In a list to verify: verify, and charge, also addresses on which you have a "
+            "verdict that has not expired."
+        }
+    )
 
 
 class StartSchema(SkipSchema):
@@ -186,7 +207,20 @@ class UploadEstimateSchema(ResponseSchema):
 
     credits_min = fields.Integer(metadata={"example": 120})
     credits_max = fields.Integer(metadata={"example": 480})
-    people = fields.Integer(metadata={"example": 490})
+    people = fields.Integer(
+        metadata={"example": 490, "description": "In a list to verify: the different values."}
+    )
+    emails = fields.Integer(metadata={"example": 490, "description": "Different addresses to verify."})
+    phones = fields.Integer(metadata={"example": 120, "description": "Numbers to verify, free."})
+    known = fields.Integer(
+        metadata={"example": 60, "description": "Addresses on which you have a verdict, which is free."}
+    )
+    summary = fields.String(
+        metadata={
+            "example": "430 addresses to verify for at most 430 credits, 60 verified before free, "
+            "120 numbers free"
+        }
+    )
     owned = fields.Integer(metadata={"example": 10})
     suppressed = fields.Integer(metadata={"example": 0})
     excluded = fields.Integer(
@@ -254,6 +288,10 @@ class UploadSummarySchema(ResponseSchema):
 
     id = fields.String(required=True, metadata={"example": ids.EXAMPLES["upl"]})
     file_name = fields.String(required=True, metadata={"example": "prospects.csv"})
+    operation = fields.String(
+        required=True,
+        metadata={"enum": [operation.value for operation in Operation], "example": Operation.ENRICH.value},
+    )
     status = fields.String(
         required=True, metadata={"enum": [status.value for status in UploadStatus], "example": "running"}
     )
@@ -282,6 +320,7 @@ class UploadSummarySchema(ResponseSchema):
             "description": "The country of phone numbers without a country code, if you named one.",
         },
     )
+    fresh = fields.Boolean(required=True, metadata={"example": False})
     revision = fields.Integer(
         required=True, metadata={"example": 1, "description": "Counts the changes of the mapping."}
     )
@@ -353,7 +392,8 @@ class ResultRowSchema(ResponseSchema):
     outcome = fields.String(
         metadata={
             "example": "found",
-            "description": "As of an enriched item; or invalid, failed or pending.",
+            "description": "As of an enriched item, or in a list to verify the verdict; or invalid, failed "
+            "or pending.",
         }
     )
     email = fields.String(allow_none=True, metadata={"example": "ada@acme.example"})
@@ -371,6 +411,13 @@ class ResultRowSchema(ResponseSchema):
     sources = fields.List(fields.String(), metadata={"example": ["hunter"]})
     receipt = fields.String(allow_none=True, metadata={"example": ids.EXAMPLES["job"]})
     note = fields.String(allow_none=True)
+    email_reasons = fields.List(fields.String(), metadata={"example": ["role"]})
+    phone_status = fields.String(allow_none=True, metadata={"example": None})
+    phone_country = fields.String(allow_none=True, metadata={"example": None})
+    phone_line_type = fields.String(allow_none=True, metadata={"example": None})
+    checked_on = fields.String(
+        allow_none=True, metadata={"example": "2026-11-20", "description": "The day of the verdict."}
+    )
 
 
 class ResultResponseSchema(ResponseSchema):

@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, String, text
+from sqlalchemy import BigInteger, ForeignKey, ForeignKeyConstraint, Index, String, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts.workspaces import foreign_key
@@ -40,6 +40,13 @@ UNFINISHED = (UploadStatus.READING, UploadStatus.PRICING)
 """The statuses in which a worker writes the rows."""
 
 
+class Operation(StrEnum):
+    """What is done with the people of a list, or with its addresses and numbers."""
+
+    ENRICH = "enrich"
+    VERIFY = "verify"
+
+
 class Upload(Base):
     """A list that a workspace uploaded.
 
@@ -52,7 +59,8 @@ class Upload(Base):
     is the price of all rows, null until it is known. `warnings` says what was not understood in them, in
     the format of `CellWarnings`. `outcomes` counts the people of finished jobs by outcome, and `charged`
     is what those jobs cost. `account_id` and `api_key_id` started the upload; `purpose` is the last one
-    that was stated; `skip` says whom the jobs skip, as in their requests, null for nobody. `touched_at` is
+    that was stated; `skip` says whom the jobs skip, as in their requests, null for nobody. An upload that
+    verifies has no `fields` to find, and repeats no known verdict if it `is_fresh`. `touched_at` is
     the last change of the status or the rows, except while rows are read or priced.
     """
 
@@ -64,6 +72,7 @@ class Upload(Base):
     account_id: Mapped[str]
     api_key_id: Mapped[str | None]
     file_name: Mapped[str]
+    operation: Mapped[str] = mapped_column(server_default=Operation.ENRICH.value)
     status: Mapped[str]
     reason: Mapped[str | None]
     detail: Mapped[str | None]
@@ -77,6 +86,7 @@ class Upload(Base):
     max_credits: Mapped[int | None] = mapped_column(BigInteger)
     purpose: Mapped[str | None]
     skip: Mapped[dict[str, Any] | None]
+    is_fresh: Mapped[bool] = mapped_column(server_default=false())
     revision: Mapped[int]
     row_count: Mapped[int]
     priced: Mapped[int]

@@ -15,7 +15,7 @@ from app.engine.enrichments.skips import SkipRule
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.work import items
 from app.features.uploads import choices, dispatch, files
-from app.features.uploads.tables import Upload, UploadChunk, UploadFile, UploadStatus
+from app.features.uploads.tables import Operation, Upload, UploadChunk, UploadFile, UploadStatus
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
@@ -43,7 +43,7 @@ def create(
     table_options: Mapping[str, Any] | None = None,
     now: Moment,
 ) -> Upload:
-    """Insert an upload; a worker reads its file next, with these `TableOptions`.
+    """Insert an upload; a worker reads its file next, with these `TableOptions`, beside its `operation`.
 
     Raises:
         UploadNotReady: the workspace has too many that are not finished, or its uploads take too much room.
@@ -54,19 +54,23 @@ def create(
     unfinished = select(func.count()).select_from(Upload).where(Upload.workspace_id == workspace_id)
     if (session.scalar(unfinished.where(Upload.status.not_in(FINAL))) or 0) >= MAX_OPEN:
         raise UploadNotReady(f"The workspace has {MAX_OPEN} unfinished uploads. Delete or cancel some first.")
+    options = dict(table_options or {})
+    operation = options.pop("operation", Operation.ENRICH.value)
     upload = Upload(
         id=new_id("upl"),
         workspace_id=workspace_id,
         account_id=account_id,
         api_key_id=api_key_id,
         file_name=file_name,
+        operation=operation,
         status=UploadStatus.READING.value,
         header=[],
         delimiter=",",
-        table_options=dict(table_options or {}),
+        table_options=options,
         size=len(content),
         columns=[],
-        fields=list(DEFAULT_FIELDS),
+        fields=list(DEFAULT_FIELDS) if operation == Operation.ENRICH else [],
+        is_fresh=False,
         revision=0,
         row_count=0,
         priced=0,
@@ -137,7 +141,8 @@ def map_columns(
         raise UploadNotReady(
             "The mapping can be changed once the file is read, and until the upload is started."
         )
-    upload.columns, upload.fields = list(columns), sorted(set(fields))
+    is_enriched = upload.operation == Operation.ENRICH
+    upload.columns, upload.fields = list(columns), sorted(set(fields)) if is_enriched else []
     upload.status = UploadStatus.PRICING.value
     upload.revision += 1
     upload.priced, upload.counts, upload.warnings, upload.estimate = 0, {}, [], None
@@ -198,7 +203,8 @@ def start(
         raise UploadNotReady(MAPPING_CHANGED)
     rule = session.settings.purpose_rule
     upload.purpose = purpose or (upload.purpose if upload.purpose in rule.allowed else None)
-    if rule.is_everywhere and upload.purpose is None and not _is_free(upload):
+    is_enriched = upload.operation == Operation.ENRICH
+    if is_enriched and rule.is_everywhere and upload.purpose is None and not _is_free(upload):
         raise rule.refusal()
     upload.account_id, upload.api_key_id, upload.max_credits = account_id, api_key_id, max_credits
     upload.status, upload.reason, upload.detail = UploadStatus.RUNNING.value, None, None

@@ -7,7 +7,7 @@ from functools import partial
 
 from sqlalchemy import select
 
-from app.domain.kinds import ADVANCE_UPLOAD, Kind, Queue
+from app.domain.kinds import ADVANCE_UPLOAD, Queue
 from app.engine.work import turns
 from app.engine.work.turns import Turn
 from app.features.uploads import chunks, collection, failures, uploads
@@ -76,7 +76,7 @@ def _submit_next(turn: Turn, services: WorkerServices) -> bool:
         job_id = chunks.submit(session, turn.id, chunk, settings=settings, now=database_clock.now())
     if job_id is None:
         return False
-    services.publisher.publish(Kind.ENRICHMENT_REQUEST, [job_id])
+    services.publisher.publish(chunk.kind, [job_id])
     return True
 
 

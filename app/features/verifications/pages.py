@@ -8,20 +8,16 @@ from flask import Response, request
 
 from app.domain.errors import (
     InsufficientCredits,
-    PayloadTooLarge,
     Problem,
-    RateLimited,
     SpendingLimitReached,
-    Unavailable,
     ValidationFailed,
 )
 from app.domain.kinds import Kind
 from app.domain.messages import Message
 from app.features.verifications import list_values, lists, requests
-from app.features.verifications.schemas import VerificationSchema, VerifiedListQuery
+from app.features.verifications.schemas import VerificationSchema
 from app.web import costs
 from app.web.bodies.downloads import TABLES
-from app.web.bodies.received_files import PART
 from app.web.languages.texts import translate
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
@@ -39,7 +35,7 @@ SHOWN = 100
 MAX_TYPED = 100
 NOTHING_TYPED = Message("Enter at least one e-mail address or phone number.")
 TOO_MANY_TYPED = Message("Enter at most {max} values, or send them as a file.", max=MAX_TYPED)
-_FIELDS = ("values", "country", "max_credits")
+_FIELDS = ("values", "country")
 
 
 @blueprint.get("/verifications")
@@ -75,25 +71,6 @@ def verify() -> Response:
     except (InsufficientCredits, SpendingLimitReached) as problem:
         return _index(402, errors={"values": _refused(problem)})
     return go_to("history.receipt", job_id=answer["job"]["id"])
-
-
-@blueprint.post("/verifications/lists")
-@signed_in
-@limited(Policy.SPEND)
-def verify_list() -> Response:
-    """Verify a list, and show it."""
-    try:
-        query = forms.load(VerifiedListQuery(), forms.texts("country", "max_credits"))
-        found, same = requests.read_file(query.get("country"))
-        terms = requests.terms_of(found, query.get("max_credits"), is_fresh=query["fresh"])
-        created, _ = requests.create_list(found, terms, same)
-    except InvalidForm as invalid:
-        return _index(422, errors={f"list_{name}": text for name, text in invalid.messages.items()})
-    except (PayloadTooLarge, RateLimited, Unavailable, ValidationFailed) as problem:
-        return _index(problem.status, errors={PART: problem.detail})
-    except (InsufficientCredits, SpendingLimitReached) as problem:
-        return _index(402, errors={PART: _refused(problem)})
-    return go_to("verifications_page.one", verification_id=created["id"])
 
 
 @blueprint.get("/verifications/<verification_id>")
@@ -139,7 +116,7 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
         errors=errors or {},
         typed={name: forms.text(name) if errors else "" for name in _FIELDS},
         price=app.settings.prices[Kind.VERIFICATION],
-        max_mb=requests.MAX_FILE_MB,
+        max_mb=app.settings.upload_max_mb,
     )
 
 

@@ -94,7 +94,7 @@ def test_a_worker_that_has_lost_its_turn_changes_nothing(ada: Uploader) -> None:
         lambda session: row_store.add(session, turn, table, 0, [], now=clock.now()),
         lambda session: row_store.finish_reading(session, turn, table, 0, now=clock.now()),
         lambda session: pricing.store(session, turn, batch, Counter(), CellWarnings(), now=clock.now()),
-        lambda session: pricing.finish(session, turn, Counter(), None),
+        lambda session: pricing.finish(session, turn, {}, None),
         lambda session: failures.end(session, turn, now=clock.now()),
     ]
 

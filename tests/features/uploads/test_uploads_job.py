@@ -31,7 +31,7 @@ from app.engine.own_records.own_records import OwnRecord
 from app.engine.providers import provider_throttles
 from app.features.uploads import chunks, uploads, work
 from app.features.uploads.collection import MAX_TRIES
-from app.features.uploads.results import COLUMNS
+from app.features.uploads.result_rows import COLUMNS
 from app.features.uploads.tables import Upload, UploadFile, UploadRow, UploadStatus
 from app.features.uploads.turn import pricing, reading, workbook_reader
 from app.infra import clock

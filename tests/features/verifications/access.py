@@ -29,7 +29,6 @@ BY_ID = (
 PAGES = {
     "GET /verifications": MEMBER,
     "POST /verifications": MEMBER,
-    "POST /verifications/lists": MEMBER,
     "GET /verifications/<verification_id>": MEMBER,
     "GET /verifications/<verification_id>/download": MEMBER,
 }

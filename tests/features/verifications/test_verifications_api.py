@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pytest
@@ -345,42 +344,24 @@ def test_too_few_credits_are_explained_on_the_page(member: Visitor, monkeypatch:
     monkeypatch.setattr(lists, "hold_of", lambda *_arguments: CREDITS + 1)
 
     typed = member.send("/verifications", values="ada@acme.com")
-    many = member.send("/verifications/lists", file=(io.BytesIO(b"ada@acme.com\n"), "list.csv"))
 
-    assert (typed.status_code, many.status_code) == (402, 402)
+    assert typed.status_code == 402
     assert "Not enough credits" in typed.text
-    assert "Not enough credits" in many.text
 
 
-def test_a_list_is_verified_on_the_page(app: APIFlask, user: SignedInUser, member: Visitor) -> None:
-    file = (io.BytesIO(b"email,phone\nada@globex.com,+4930901820\nbob@acme.com,\nx@y,\n"), "list.csv")
-    running = member.send("/verifications/lists", file=file)
+def test_a_list_of_the_api_is_shown_on_its_page(app: APIFlask, user: SignedInUser, member: Visitor) -> None:
+    content = b"email,phone\nada@globex.com,+4930901820\nbob@acme.com,\nx@y,\n"
+    path = f"/verifications/{send_list(user, content).get_json()['id']}"
+    running = member.open(path).text
     run_jobs(app, user)
 
-    done = member.open(running.request.path).text
+    done = member.open(path).text
     index = member.open("/verifications").text
-    text = member.open(f"{running.request.path}/download").text
+    text = member.open(f"{path}/download").text
 
-    assert "in progress" in running.text
+    assert "in progress" in running
     assert "<dt>valid</dt><dd>2</dd>" in done
     assert "<dt>not readable</dt><dd>1</dd>" in done
     assert "Domain accepts all mail" in done
-    assert running.request.path in index
+    assert path in index
     assert '"2","ada@globex.com","valid"' in text
-
-
-@pytest.mark.parametrize(
-    ("content", "fields", "message"),
-    [
-        (b"a,b\nx,y\n", {}, "Name the columns email or phone"),
-        (b"ada@acme.com\n", {"country": "Atlantis"}, "list_country-error"),
-        (b"ada@acme.com\n", {"max_credits": "many"}, "list_max_credits-error"),
-    ],
-)
-def test_a_list_that_cannot_be_verified_is_explained_on_the_page(
-    member: Visitor, content: bytes, fields: dict[str, str], message: str
-) -> None:
-    page = member.send("/verifications/lists", file=(io.BytesIO(content), "list.csv"), **fields)
-
-    assert page.status_code == 422
-    assert message in page.text

@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells.cells import emails_in, phones_in
 from app.domain.lists.cells.email_cells import read_email
+from app.domain.messages import Message
 from app.domain.normal.phones.phones import parse_phone
 
-NEITHER = (
+NEITHER = Message(
     "This is neither an e-mail address nor a phone number. Send an address such as ada@acme.com, or a number "
     "with its country code, such as +1 650 253 0000."
 )

@@ -15,11 +15,13 @@ from app.domain.errors import (
     UploadNotReady,
     ValidationFailed,
 )
+from app.domain.kinds import Kind
+from app.domain.lists import verified_rows
 from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
 from app.features.uploads import actions, choices, representations, result_files, results, uploads
 from app.features.uploads.pages import formats
 from app.features.uploads.schemas import FileSchema, MappingSchema, StartSchema
-from app.features.uploads.tables import Upload, UploadStatus
+from app.features.uploads.tables import Operation, Upload, UploadStatus
 from app.web import costs
 from app.web.bodies.received_files import received_file
 from app.web.languages.texts import ngettext
@@ -36,6 +38,7 @@ from app.web.sign_in.auth import caller
 blueprint = PageBlueprint("uploads_page", __name__, template_folder="templates")
 
 PAGE_SIZE = 20
+_FILE_FIELDS = ("operation", "encoding", "delimiter", "has_header", "country")
 MAX_PROBLEM_ROWS = 50
 LABELS = {
     "full_name": "Full name",
@@ -57,7 +60,10 @@ LABELS = {
     "do_not_contact": "Opted out",
     "marketing_consent": "Marketing consent",
 }
-OPTIONS = [("", "Not used"), *((field, LABELS[field]) for field in UPLOAD_FIELDS)]
+OPTIONS = {
+    Operation.ENRICH.value: [("", "Not used"), *((field, LABELS[field]) for field in UPLOAD_FIELDS)],
+    Operation.VERIFY.value: [("", "Not used"), *((field, LABELS[field]) for field in verified_rows.FIELDS)],
+}
 REASONS = {
     "insufficient_credits": "The credits of your workspace ran out. Ask your admin for more, then continue.",
     "spending_limit_reached": "A spending limit is reached. Ask your admin to raise it, then continue.",
@@ -88,7 +94,7 @@ def create() -> Response:
     """Store a file, and show the page of its upload."""
     try:
         with received_file(services().settings.upload_max_mb) as file:
-            options = forms.load(FileSchema(), forms.texts("encoding", "delimiter", "has_header", "country"))
+            options = forms.load(FileSchema(), forms.texts(*_FILE_FIELDS))
             upload, _ = actions.create(file, options)
     except InvalidForm as invalid:
         return _list(422, errors=invalid.messages)
@@ -112,11 +118,11 @@ def map_columns(upload_id: str) -> Response:
     """Store which field each column has, and have the price calculated."""
     columns = [field or None for field in request.form.getlist("columns")]
     try:
-        fields = {
-            "columns": columns,
-            "fields": request.form.getlist("fields"),
-            "country": forms.text("country") or None,
-        }
+        fields: dict[str, Any] = {"columns": columns, "country": forms.text("country") or None}
+        if "operation" in request.form:  # a list to verify
+            fields["fresh"] = bool(forms.text("fresh"))
+        else:
+            fields["fields"] = request.form.getlist("fields")
         actions.map_columns(upload_id, forms.load(MappingSchema(), fields))
     except InvalidForm as invalid:
         return _show(upload_id, 422, errors=invalid.messages)
@@ -222,6 +228,7 @@ def _list(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
         uploads=costs.shown(described),
         older=described[-1]["id"] if len(found) > PAGE_SIZE else None,
         errors=errors or {},
+        operation=request.values.get("operation"),
         max_mb=settings.upload_max_mb,
         max_rows=settings.upload_max_rows,
         formats=formats,
@@ -241,13 +248,14 @@ def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = 
         status,
         upload=costs.shown(described),
         problem_rows=problem_rows,
-        options=OPTIONS,
+        options=OPTIONS[upload.operation],
         reasons=REASONS,
         format_notes=formats.notes(upload.table_format),
         errors=errors or {},
         is_changing=_is_changing(upload, described),
         other_format="csv" if result_files.format_of(upload) == "xlsx" else "xlsx",
         price_of=services().settings.price_of,
+        verification_price=services().settings.prices[Kind.VERIFICATION],
         chosen=_chosen(upload),
         purposes=purpose_choices.offered(),
     )

@@ -10,7 +10,9 @@ from app.engine.work import turns
 from app.engine.work.turns import LeaseLost, Turn
 from app.features.uploads import pricing, row_store
 from app.features.uploads.row_reader import RowReader
-from app.features.uploads.tables import Upload
+from app.features.uploads.tables import Operation, Upload
+from app.features.uploads.verify import pricing as verified
+from app.features.uploads.verify.rows import VerifiedRowReader
 from app.infra.database import database_clock
 from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices
@@ -27,7 +29,10 @@ def price(turn: Turn, services: WorkerServices) -> bool:
             raise LeaseLost
         sample = row_store.sample(session, turn.id, limit=SAMPLE)
         read_at = database_clock.value(session)
-    reader = RowReader.of(upload, sample, now=read_at)
+    is_verified = upload.operation == Operation.VERIFY
+    reader = (
+        VerifiedRowReader.of(upload, sample) if is_verified else RowReader.of(upload, sample, now=read_at)
+    )
     counts, first = Counter(upload.counts), upload.priced
     ends = time.monotonic() + TURN_SECONDS
     while first < upload.row_count:
@@ -38,12 +43,17 @@ def price(turn: Turn, services: WorkerServices) -> bool:
                 turns.end(session, turn, due_at=now, republish_at=now + turn.spec.republish_after)
             return True
     with services.database.transaction() as session:
-        pricing.finish(session, turn, counts, reader.phones_read_as)
+        priced = verified.estimate(counts) if is_verified else pricing.estimate(counts, upload.fields)
+        pricing.finish(session, turn, priced, reader.phones_read_as)
     return False
 
 
 def _price_batch(
-    turn: Turn, services: WorkerServices, reader: RowReader, counts: Counter[str], first: int
+    turn: Turn,
+    services: WorkerServices,
+    reader: RowReader | VerifiedRowReader,
+    counts: Counter[str],
+    first: int,
 ) -> int:
     """Price rows from this number on, and count them; return the number of the row after them."""
     with services.database.reading() as session:
@@ -51,9 +61,12 @@ def _price_batch(
         if not rows:  # the upload was deleted
             raise LeaseLost
         now = database_clock.value(session)
-        batch = pricing.price(
-            session, turn, reader, rows, settings=services.settings, finds=services.own_records, now=now
-        )
+        settings = services.settings
+        if isinstance(reader, VerifiedRowReader):
+            batch = verified.price(session, turn, reader, rows, settings=settings, now=now)
+        else:
+            finds = services.own_records
+            batch = pricing.price(session, turn, reader, rows, settings=settings, finds=finds, now=now)
     counts.update(batch.counts)
     with services.database.transaction() as session:
         pricing.store(session, turn, batch, counts, reader.warnings, now=database_clock.now())

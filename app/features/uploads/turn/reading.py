@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.errors import InvalidValue
+from app.domain.lists import verified_rows
 from app.domain.lists.files.csv_files import is_archive
 from app.domain.lists.files.csv_records import MAX_ROW_LENGTH, Row
 from app.domain.lists.files.tables import Table, TableOptions, read_table
@@ -19,7 +20,7 @@ from app.engine.work.turns import Turn
 from app.features.uploads import erasure, result_files, row_store, uploads
 from app.features.uploads.result_files import XLSX
 from app.features.uploads.row_store import ReadTable
-from app.features.uploads.tables import Upload
+from app.features.uploads.tables import Operation, Upload
 from app.features.uploads.turn import workbook_reader
 from app.features.uploads.turn.workbook_reader import ReadingStopped
 from app.infra.database import database_clock
@@ -60,12 +61,14 @@ def _require_room(turn: Turn, services: WorkerServices) -> None:
 
 
 def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
+    with services.database.reading() as session:
+        operation = row_store.operation(session, turn.id)
     table = _table(turn, services, content)
     try:
         _check_header(table.header)
         batches = _batches(table.rows)
         first = next(batches)
-        read = _read_table(table, first)
+        read = _read_table(table, first, operation)
         count = 0
         for rows in chain([first], batches):
             if count + len(rows) > services.settings.upload_max_rows:
@@ -93,9 +96,11 @@ def _add(turn: Turn, services: WorkerServices, read: ReadTable, first: int, rows
         row_store.add(session, turn, read, first, rows, mentions=mentions, now=now)
 
 
-def _read_table(table: Table, first: Sequence[Row]) -> ReadTable:
+def _read_table(table: Table, first: Sequence[Row], operation: Operation) -> ReadTable:
     cells = [row.cells for row in first if row.fault is None]
     columns = upload_columns.propose(table.header, cells, has_header=table.has_header)
+    if operation is Operation.VERIFY:
+        columns = verified_rows.proposed(columns)
     found = {
         "encoding": table.format.encoding,
         "is_guessed": table.format.is_guessed,
@@ -105,7 +110,7 @@ def _read_table(table: Table, first: Sequence[Row]) -> ReadTable:
         "sheet": table.format.sheet,
         "unread_sheets": list(table.format.unread_sheets),
     }
-    return ReadTable(table.header, columns, table.delimiter or ",", found)
+    return ReadTable(table.header, columns, table.delimiter or ",", found, operation)
 
 
 def _written(table: Table) -> dict[str, Any]:

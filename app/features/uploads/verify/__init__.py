@@ -1,0 +1,1 @@
+"""Uploads whose addresses and numbers are verified: their price, and the verdicts beside their rows."""
