@@ -39,17 +39,18 @@
 /**
  * A stored value that the workspace has not revealed yet: masked, with its price in credits.
  * @typedef {{field: "email"|"phone", type: string, masked: string, status: ValueStatus,
- *   last_verified_at: string|null, owned: boolean, credits: number}} MaskedValue
+ *   last_verified_at: string|null, owned: boolean, credits: number, reported?: string|null, reported_at?: string|null}} MaskedValue
  */
 /** @typedef {{provider: string, kind: string, first_seen_at: string, last_seen_at: string, url?: string}} Source */
 /**
  * @typedef {{email: string, type: string, status: ValueStatus, status_reasons: string[], confidence: number|null,
- *   primary: boolean, verified_at: string|null, sources: Source[]}} Email
+ *   primary: boolean, verified_at: string|null, sources: Source[], reported?: string|null, reported_at?: string|null}} Email
  */
 /**
  * @typedef {{e164: string, national: string, extension: string|null, type: string, line_type: string,
  *   status: ValueStatus, do_not_call: boolean|null,
- *   call_registers?: {name: string, date: string, listed: boolean}[], verified_at: string|null, sources: Source[]}} Phone
+ *   call_registers?: {name: string, date: string, listed: boolean}[], verified_at: string|null, sources: Source[],
+ *   reported?: string|null, reported_at?: string|null}} Phone
  */
 /** Why the workspace excludes a person. @typedef {{reason: string, note: string|null, matched_on: string, vendor: string|null, stage: string|null}} Exclusion */
 /** @typedef {{id: string, list: string|null, tags: string[], note: string|null, updated_at: string}} SavedProfile */

@@ -8,8 +8,8 @@ import { announce, button, h, problemAlert, refused, spendButton } from "./compo
 import { icon } from "./icons.js";
 import { showProgress } from "./progress.js";
 import { purposeChoice } from "./purpose.js";
-import { reportMenu } from "./report.js";
-import { excludedNotice, noResult, receipt, revealedValue, statusBadge, valueType } from "./results.js";
+import { reportableValue } from "./report.js";
+import { excludedNotice, noResult, receipt, reportedBadge, statusBadge, valueType } from "./results.js";
 
 /** @typedef {import("../client/api.js").MaskedValue} MaskedValue */
 /** @typedef {import("../request_store.js").StoredRequest} StoredRequest */
@@ -17,7 +17,6 @@ import { excludedNotice, noResult, receipt, revealedValue, statusBadge, valueTyp
 
 /** @type {Record<Field, import("../request_store.js").Method>} */
 const METHODS = { email: "revealEmail", phone: "revealPhone" };
-const OWN = ["crm", "address_book"];
 const WORST_FIRST = ["unknown", "invalid", "risky", "accept_all", "valid"];
 
 /** @param {import("../types.js").App} app @param {Field} field @param {import("../types.js").Person} person
@@ -56,10 +55,9 @@ export function fieldCard(app, field, person, lookup) {
     return [...(values.length > 0 ? values : none), purpose.element, ...spendButton(app, spend, price)];
   }
 
-  /** Return a value with the menu that reports it, unless it is from the workspace's own systems. @param {any} value */
+  /** @param {any} value */
   function revealed(value) {
-    const isOwn = value.sources.some((/** @type {any} */ { kind }) => OWN.includes(kind));
-    return isOwn ? revealedValue(value) : h("div", {}, revealedValue(value), reportMenu(app, value));
+    return reportableValue(app, value);
   }
 
   function reveal() {
@@ -121,7 +119,7 @@ function maskedValue(value) {
     "div",
     { class: "value" },
     h("span", { class: "masked" }, value.masked),
-    h("p", { class: "facts" }, statusBadge(value.status, value.last_verified_at, "masked"), valueType(value)),
+    h("p", { class: "facts" }, statusBadge(value.status, value.last_verified_at, "masked"), reportedBadge(value), valueType(value)),
   );
 }
 

@@ -4,7 +4,8 @@ import { formatCredits, formatDate, formatDateTime, formatTime, plural, slugOf, 
 import { cardHeader, copyButton, emptyState, h, listRow, statusIcon } from "./components.js";
 import { icon } from "./icons.js";
 import { personView } from "./person.js";
-import { noResult, receipt, revealedValue } from "./results.js";
+import { reportableValue } from "./report.js";
+import { noResult, receipt } from "./results.js";
 
 /** @typedef {import("../types.js").App} App */
 /** @typedef {import("../types.js").View} View */
@@ -120,7 +121,7 @@ function jobView(job, name) {
       { class: "card" },
       cardHeader((!isList(job) && results[0]?.contact?.full_name) || name, false, h("p", { class: "hint" }, facts)),
       ...(values.length > 0
-        ? results.flatMap((/** @type {any} */ result) => shownResult(job, result))
+        ? results.flatMap((/** @type {any} */ result) => shownResult(app, job, result))
         : noValues(app, response)),
       receipt(response, values[0]?.sources ?? []),
       subject && h("button", { type: "button", onclick: open }, t("open_profile"), icon("chevron")),
@@ -131,11 +132,11 @@ function jobView(job, name) {
 /** @param {any} result @returns {any[]} */
 const valuesOf = ({ emails = [], phones = [] }) => [...(emails ?? []), ...(phones ?? [])];
 
-/** Return the values of one result; those of a list have the person's name above. @param {ListedJob} job @param {any} result @returns {Node[]} */
-function shownResult(job, result) {
+/** Return the values of one result; those of a list have the person's name above. @param {App} app @param {ListedJob} job @param {any} result @returns {Node[]} */
+function shownResult(app, job, result) {
   const values = valuesOf(result);
   const name = isList(job) && values.length > 0 && result.contact?.full_name;
-  return [...(name ? [h("h2", {}, name)] : []), ...values.map(revealedValue)];
+  return [...(name ? [h("h2", {}, name)] : []), ...values.map((value) => reportableValue(app, value))];
 }
 
 /** @param {App} app @param {import("../client/api.js").JobResponse} response @returns {Node[]} */

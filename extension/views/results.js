@@ -20,11 +20,19 @@ export function revealedValue(value) {
       { class: "facts" },
       statusBadge(value.status, value.verified_at, origin),
       value.status_reasons?.includes("former") && h("span", { class: "badge fair" }, t("former_employer")),
+      reportedBadge(value),
       value.do_not_call && h("span", { class: "badge bad" }, callText(value)),
       valueType(value),
       isImport && value.status !== "valid" && h("span", {}, t("status_valid_import")),
     ),
   );
+}
+
+/** Say what the workspace reported of a value, and when. @param {{reported?: string|null, reported_at?: string|null}} value */
+export function reportedBadge({ reported, reported_at: at }) {
+  if (!reported) return null;
+  const text = t("reported_as", [t(`report_${reported}`), at && formatDate(at)].filter(Boolean).join(" · "));
+  return h("span", { class: `badge ${reported === "valid" ? "good" : "bad"}` }, text);
 }
 
 /**

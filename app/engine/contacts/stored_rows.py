@@ -74,8 +74,9 @@ class CompanyCard(NamedTuple):
 class StoredEmail(NamedTuple):
     """An e-mail as one workspace sees it.
 
-    `bounce_id` is the bounce that the workspace reported, while it is unconfirmed; `owned_as` is set if the
-    workspace owns the value under any contact.
+    `bounce_id` is the bounce that the workspace reported, while it is unconfirmed; `report_kind` and
+    `report_at` are of its last report of any kind. `owned_as` is set if the workspace owns the value under
+    any contact.
     """
 
     kind: Literal["email"]
@@ -91,14 +92,16 @@ class StoredEmail(NamedTuple):
     last_seen_at: datetime
     sources: list[dict[str, Any]]
     bounce_id: str | None
+    report_kind: str | None
+    report_at: datetime | None
     owned_as: str | None
 
 
 class StoredPhone(NamedTuple):
     """A phone as one workspace sees it; `is_switchboard` is whether it is the number of a company.
 
-    `has_registers` is whether there are do-not-call registers, `listings` what they say about it, None until
-    they are asked.
+    `report_kind` and `report_at` are as of an e-mail. `has_registers` is whether there are do-not-call
+    registers, `listings` what they say about it, None until they are asked.
     """
 
     kind: Literal["phone"]
@@ -119,6 +122,8 @@ class StoredPhone(NamedTuple):
     last_seen_at: datetime
     sources: list[dict[str, Any]]
     is_switchboard: bool
+    report_kind: str | None
+    report_at: datetime | None
     owned_as: str | None
     has_registers: bool
     listings: tuple[Listing, ...] | None

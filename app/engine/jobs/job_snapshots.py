@@ -11,7 +11,8 @@ from app.domain.kinds import KINDS
 from app.engine.accounts.workspaces import Balance
 from app.engine.call_registers import listed_answers
 from app.engine.call_registers.listings import Listings
-from app.engine.contacts import hidden_values
+from app.engine.contacts import hidden_values, value_reports
+from app.engine.contacts.value_reports import ValueReports
 from app.engine.jobs import jobs, provider_calls, traces
 from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.stored_jobs import StoredJob
@@ -29,7 +30,7 @@ class JobSnapshot:
 
     `client_reference` is the caller's. `trace` is the receipt so far. `asking` are the providers that
     are being queried. `hidden` are the addresses and numbers in the results that a regional rule hides, and
-    `listings` what do-not-call registers say about the numbers.
+    `listings` what do-not-call registers say about the numbers. `reports` are the workspace's of the values.
     """
 
     job: StoredJob
@@ -40,6 +41,7 @@ class JobSnapshot:
     asking: list[str] = field(default_factory=list)
     hidden: frozenset[str] = frozenset()
     listings: Listings = field(default_factory=dict)
+    reports: ValueReports = field(default_factory=dict)
 
 
 class JobReader:
@@ -76,6 +78,8 @@ def _snapshot(session: Session, job: StoredJob, balance: Balance) -> JobSnapshot
         trace = traces.merge(trace, lines)
     answers = [(job.result, job.request), *((item.result, item.request) for item in items)]
     hidden = hidden_values.in_answers(session, answers)
-    listed = listed_answers.find(session, job.workspace_id, (result for result, _request in answers))
+    results = [result for result, _request in answers]
+    listed = listed_answers.find(session, job.workspace_id, results)
+    reports = value_reports.find(session, job.workspace_id, results)
     reference = job.request.get("client_reference")
-    return JobSnapshot(job, items, balance, reference, trace, asking, hidden, listed)
+    return JobSnapshot(job, items, balance, reference, trace, asking, hidden, listed, reports)

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
+    ColumnElement,
     CompoundSelect,
+    Label,
     Select,
     String,
     Subquery,
@@ -22,10 +24,11 @@ from sqlalchemy import (
     select,
     union_all,
 )
+from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.types import TypeEngine
 
 from app.engine.call_registers import registers
-from app.engine.contacts import switchboards
+from app.engine.contacts import switchboards, value_reports
 from app.engine.contacts.bounce_reports import IS_OPEN, Feedback, reasons_with_bounce
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
@@ -40,7 +43,9 @@ from app.engine.ledger.reveals import Reveal
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of, rows_of
 
-_EMAIL, _PHONE, _OWNED, _SAVED, _EMPLOYER = "email", "phone", "owned", "saved", "employer"
+_EMAIL: Final = "email"
+_PHONE: Final = "phone"
+_OWNED, _SAVED, _EMPLOYER = "owned", "saved", "employer"
 _ALWAYS = (_EMAIL, _PHONE, _OWNED)
 _READER = "reader_id"
 """The column with the workspace for which a row was read."""
@@ -196,6 +201,7 @@ def _emails(dialect: str) -> Select[Any]:
         wanted.workspace_id.label(_READER),
         emails,
         bounce.label("bounce_id"),
+        *_reported(_EMAIL, emails.c.email_index, wanted.workspace_id),
         owned_as.label("owned_as"),
     ).where(any_of(dialect, emails.c.contact_id, "contact_ids"), emails.c.contact_id == wanted.value)
 
@@ -207,10 +213,24 @@ def _phones(dialect: str) -> Select[Any]:
         wanted.workspace_id.label(_READER),
         phones,
         switchboards.is_one(phones).label("is_switchboard"),
+        *_reported(_PHONE, phones.c.e164_index, wanted.workspace_id),
         owned_as.label("owned_as"),
         registers.ANY.label("has_registers"),
         cast(null(), String).label("listings"),
     ).where(any_of(dialect, phones.c.contact_id, "contact_ids"), phones.c.contact_id == wanted.value)
+
+
+def _reported(
+    field: value_reports.Field, value_index: ColumnElement[Any], workspace_id: ColumnElement[str]
+) -> list[Label[Any]]:
+    """Return the columns of what the workspace reported last of a value, and when."""
+    columns: Sequence[tuple[str, InstrumentedAttribute[Any]]] = (
+        ("report_kind", Feedback.kind),
+        ("report_at", Feedback.created_at),
+    )
+    return [
+        value_reports.last(column, field, value_index, workspace_id).label(name) for name, column in columns
+    ]
 
 
 def _owned(dialect: str) -> Select[Any]:

@@ -91,6 +91,7 @@ def email_object(row: StoredEmail, *, primary: bool = False) -> dict[str, Any]:
         "status_reasons": row.status_reasons,
         "confidence": row.confidence,
         "primary": primary,
+        **reported(row),
         "verified_at": rfc3339(row.verified_at),
         "sources": row.sources,
     }
@@ -108,9 +109,15 @@ def phone_object(row: StoredPhone) -> dict[str, Any]:
         "status": row.status,
         "confidence": row.confidence,
         **called(row.do_not_call, row.do_not_call_at, row.listings or ()),
+        **reported(row),
         "verified_at": rfc3339(row.verified_at),
         "sources": row.sources,
     }
+
+
+def reported(row: StoredEmail | StoredPhone) -> dict[str, Any]:
+    """Return the fields of a value that say what the workspace reported of it, and when."""
+    return {"reported": row.report_kind, "reported_at": rfc3339(row.report_at)}
 
 
 def called(
@@ -148,6 +155,7 @@ def _entry(
         "status": row.status,
         "last_verified_at": rfc3339(row.verified_at if owned else _day(row.verified_at)),
         "owned": owned,
+        **reported(row),
         "credits": 0 if owned else price,
     }
 

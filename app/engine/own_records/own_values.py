@@ -25,7 +25,7 @@ from app.domain.records.verdict_ttl import is_fresh
 from app.domain.regional_rules import PERSONAL, RegionalRules, is_maybe_mobile
 from app.engine.call_registers import listings
 from app.engine.call_registers.listings import Numbers
-from app.engine.contacts import bounce_reports
+from app.engine.contacts import bounce_reports, value_reports
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.exclusions import exclusion_checks
 from app.engine.exclusions.exclusion_checks import Wanted
@@ -325,6 +325,7 @@ def _email_object(one: OwnValue, *, primary: bool) -> dict[str, Any]:
         "status_reasons": list(email_reasons(one.value)),
         "confidence": None,
         "primary": primary,
+        **value_reports.to_public(None),
         "verified_at": rfc3339(one.verified_at),
         "sources": _sources(one),
     }
@@ -344,6 +345,7 @@ def _phone_object(one: OwnValue) -> dict[str, Any]:
         "do_not_call": None,
         "do_not_call_checked_at": None,
         "call_registers": [],
+        **value_reports.to_public(None),
         "verified_at": None,
         "sources": _sources(one),
     }

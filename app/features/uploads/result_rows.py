@@ -17,6 +17,8 @@ COLUMNS = (
     "Result sources",
     "Result receipt",
     "Found phone do not call",
+    "Found email reported",
+    "Found phone reported",
     "Result note",
 )
 """The columns that a result adds to the columns of the file."""
@@ -42,6 +44,8 @@ class ResultRow:
     email_status: str | None = None
     phone: str | None = None
     phone_do_not_call: str | None = None
+    email_reported: str | None = None
+    phone_reported: str | None = None
     credits: int | None = 0
     sources: tuple[str, ...] = ()
     receipt: str | None = None
@@ -66,6 +70,8 @@ class ResultRow:
             ", ".join(self.sources),
             self.receipt or "",
             self.phone_do_not_call or "",
+            self.email_reported or "",
+            self.phone_reported or "",
             self.note or "",
         ]
 

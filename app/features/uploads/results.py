@@ -18,7 +18,7 @@ from app.domain.errors import JobExpired
 from app.domain.findings import SourceKind
 from app.domain.kinds import Outcome
 from app.engine.call_registers import listed_answers
-from app.engine.contacts import hidden_values
+from app.engine.contacts import hidden_values, value_reports
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.ledger.reveals import RevealedValue
@@ -129,6 +129,8 @@ def _read(session: Session, upload: Upload, query: Select[Any], *, as_admin: boo
     listed = listed_answers.find(session, upload.workspace_id, (row.result for row in found))
     visible = (hidden_values.without(row.result, hidden) for row in found)
     shown = [listed_answers.shown(values, listed, as_admin=as_admin) or {} for values in visible]
+    reports = value_reports.find(session, upload.workspace_id, shown)
+    shown = [value_reports.marked(values, reports) or {} for values in shown]
     return [_result(row, upload.status, values) for row, values in zip(found, shown, strict=True)]
 
 
@@ -177,6 +179,8 @@ def _result(row: StoredRow, status: str, values: Mapping[str, Any]) -> ResultRow
         email_status=email.get("status"),
         phone=phone.get("e164"),
         phone_do_not_call=do_not_call(phone),
+        email_reported=reported(email),
+        phone_reported=reported(phone),
         credits=0 if is_duplicate else row.charged_before + (row.charged or 0),
         sources=_sources((email, phone)),
         receipt=row.job_id,
@@ -190,6 +194,11 @@ def do_not_call(phone: Mapping[str, Any]) -> str | None:
         return None
     listed = [one for one in phone.get("call_registers", ()) if one["listed"]]
     return ", ".join(f"{one['name']} of {one['date'][:10]}" for one in listed) or "yes"
+
+
+def reported(value: Mapping[str, Any]) -> str | None:
+    """Return what the workspace reported of the value, with the day."""
+    return value.get("reported") and f"{value['reported']} on {value['reported_at'][:10]}"
 
 
 def _same_as(number: int | None) -> str | None:

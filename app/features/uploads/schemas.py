@@ -407,6 +407,14 @@ class ResultRowSchema(ResponseSchema):
             "the source of the number says so; null if none does.",
         },
     )
+    email_reported = fields.String(
+        allow_none=True,
+        metadata={
+            "example": None,
+            "description": "What the workspace reported of the address, with the day.",
+        },
+    )
+    phone_reported = fields.String(allow_none=True, metadata={"example": "wrong_number on 2026-11-20"})
     credits = fields.Integer(allow_none=True, metadata={"example": 1})
     sources = fields.List(fields.String(), metadata={"example": ["hunter"]})
     receipt = fields.String(allow_none=True, metadata={"example": ids.EXAMPLES["job"]})

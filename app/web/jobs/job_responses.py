@@ -8,7 +8,7 @@ from flask import Response
 
 from app.domain.kinds import KINDS, Kind, Outcome
 from app.engine.call_registers import listed_answers
-from app.engine.contacts import hidden_values
+from app.engine.contacts import hidden_values, value_reports
 from app.engine.jobs import jobs, shown_results
 from app.engine.jobs.job_snapshots import JobSnapshot
 from app.engine.jobs.jobs import JobItem
@@ -131,9 +131,10 @@ def _items_result(snapshot: JobSnapshot, *, as_admin: bool) -> dict[str, Any]:
 
 
 def _shown(answer: dict[str, Any] | None, snapshot: JobSnapshot, *, as_admin: bool) -> dict[str, Any] | None:
-    """Return an answer as the reader may see it now: without what rules hide, and with the registers."""
+    """Return an answer as the reader may see it now: without what rules hide, with registers and reports."""
     visible = hidden_values.without(answer, snapshot.hidden)
-    return listed_answers.shown(visible, snapshot.listings, as_admin=as_admin)
+    listed = listed_answers.shown(visible, snapshot.listings, as_admin=as_admin)
+    return value_reports.marked(listed, snapshot.reports)
 
 
 def _item_result(item: JobItem, snapshot: JobSnapshot, *, as_admin: bool) -> dict[str, Any]:

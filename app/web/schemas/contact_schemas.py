@@ -7,6 +7,7 @@ from marshmallow import fields
 from app.domain.exclusions import CRM_STAGE, MATCHED_ON, Reason
 from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES
+from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.contacts.seniorities import SENIORITIES
 from app.engine.lookups.field_requests import TYPES, ContactField
 from app.web.schemas.fields import ResponseSchema
@@ -53,7 +54,21 @@ class CompanySchema(ResponseSchema):
     location = fields.Nested(LocationSchema)
 
 
-class AvailableSchema(ResponseSchema):
+class ReportedSchema(ResponseSchema):
+    """What the workspace reported last of a value; what others report is told to nobody."""
+
+    reported = fields.String(
+        allow_none=True,
+        metadata={
+            "enum": [*(kind.value for kind in FeedbackKind), None],
+            "example": None,
+            "description": "What the workspace reported last of the value, null if nothing.",
+        },
+    )
+    reported_at = fields.DateTime(allow_none=True, metadata={"example": None})
+
+
+class AvailableSchema(ReportedSchema):
     """A masked e-mail address or phone number, and the price of revealing it."""
 
     field = fields.String(metadata={"enum": ["email", "phone"], "example": "email"})
@@ -95,7 +110,7 @@ class SourceSchema(ResponseSchema):
     )
 
 
-class EmailSchema(ResponseSchema):
+class EmailSchema(ReportedSchema):
     """A revealed e-mail address."""
 
     email = fields.String(metadata={"example": "ada@acme.example"})
@@ -120,7 +135,7 @@ class CallRegisterListingSchema(ResponseSchema):
     )
 
 
-class PhoneSchema(ResponseSchema):
+class PhoneSchema(ReportedSchema):
     """A revealed phone number."""
 
     e164 = fields.String(metadata={"example": "+442079460123"})

@@ -21,7 +21,14 @@ from app.domain.errors import InvalidValue
 from app.domain.ids import EXAMPLES
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.contacts import Contact
-from app.engine.lookups import people_finder, people_index, people_search, profile_snapshots, representations
+from app.engine.lookups import (
+    contact_data,
+    people_finder,
+    people_index,
+    people_search,
+    profile_snapshots,
+    representations,
+)
 from app.engine.lookups.people_search import StoredPeople
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.infra.database.session import Session
@@ -111,7 +118,7 @@ def test_a_person_is_shown_masked_with_the_company_and_the_saved_profile(
 ) -> None:
     company = a_company(session)
     ada = a_contact(session, company, linkedin_url=ADA_URL, department="engineering")
-    email = an_email(session, ada, "ada@acme.com")
+    an_email(session, ada, "ada@acme.com")
     own(session, workspace_id, ada, "email")
     snapshot = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW, annotations={"list_name": "Prospects"})
     profile_snapshots.save(session, workspace_id=workspace_id, account_id="acc_x", snapshot=snapshot, now=NOW)
@@ -127,10 +134,11 @@ def test_a_person_is_shown_masked_with_the_company_and_the_saved_profile(
         "linkedin_url": ADA_URL,
         "location": {"city": "London", "country": "GB"},
         "company": representations.company_card(company),
-        "revealed": {"emails": [representations.email_object(email, primary=True)], "phones": []},
+        "revealed": representations.revealed(contact_data.load(session, workspace_id, [ada]), ada.id),
         "excluded": None,
     }
     assert person["saved"]["list"] == "Prospects"
+    assert [one["email"] for one in person["revealed"]["emails"]] == ["ada@acme.com"]
     assert [(entry["masked"], entry["owned"]) for entry in person["available"]] == [("a•••••@acme.com", True)]
 
 

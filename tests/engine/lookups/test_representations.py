@@ -92,6 +92,8 @@ def test_available_values_are_masked_and_priced(session: Session) -> None:
             "status": "valid",
             "last_verified_at": "2026-11-20T00:00:00.000Z",
             "owned": False,
+            "reported": None,
+            "reported_at": None,
             "credits": 1,
         },
         {
@@ -102,6 +104,8 @@ def test_available_values_are_masked_and_priced(session: Session) -> None:
             "status": "valid",
             "last_verified_at": None,
             "owned": False,
+            "reported": None,
+            "reported_at": None,
             "credits": 5,
         },
     ]
@@ -141,6 +145,7 @@ def test_owned_values_cost_nothing_and_are_shown_in_full(session: Session) -> No
         ("phone", False, 5),
     ]
     full = {"status": "valid", "status_reasons": [], "confidence": 0.9, "sources": [SOURCE]}
+    full |= {"reported": None, "reported_at": None}
     assert representations.revealed(held, ada.id) == {
         "emails": [
             {"email": "ada@acme.com", "type": "work", "primary": True, "verified_at": STAMP, **full},
@@ -173,6 +178,8 @@ def test_an_owned_phone_is_shown_in_full(session: Session) -> None:
                 "do_not_call": False,
                 "do_not_call_checked_at": STAMP,
                 "call_registers": [],
+                "reported": None,
+                "reported_at": None,
                 "verified_at": STAMP,
                 "sources": [SOURCE],
             }

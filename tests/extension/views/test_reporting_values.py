@@ -43,3 +43,36 @@ def test_a_wrong_number_is_reported_and_not_refunded(user: BrowserUser) -> None:
 
     expect(phone).to_contain_text("Reported. Nothing is refunded: only addresses that bounce are.")
     assert user.balance() == 98
+
+
+def open_from_history(popup: Page, row: int) -> Locator:
+    """Open a job of the history; return what it shows."""
+    popup.get_by_role("button", name="History").click()
+    popup.locator(".row").nth(row).click()
+    shown = popup.locator("main section.card")
+    expect(shown.locator("details.receipt")).to_be_visible()
+    return shown
+
+
+def test_values_are_reported_from_the_history_and_marked_from_then_on(user: BrowserUser) -> None:
+    popup = reveal(user)
+
+    phone = open_from_history(popup, 0)
+    phone.get_by_text("Report…").click()
+    phone.get_by_role("button", name="Wrong number").click()
+    expect(phone).to_contain_text("Reported. Nothing is refunded: only addresses that bounce are.")
+    expect(phone.locator(".badge.bad")).to_contain_text("Reported: Wrong number · ")
+    popup.get_by_role("button", name="Back").click()
+    email = open_from_history(popup, 1)
+    email.get_by_text("Report…").click()
+    email.get_by_role("button", name="Has left the company").click()
+    expect(email.locator(".badge.bad")).to_contain_text("Reported: Has left the company · ")
+
+    popup.get_by_role("button", name="Back").click()
+    again = open_from_history(popup, 0)
+    expect(again.locator(".badge.bad")).to_contain_text("Reported: Wrong number · ")
+    expect(again.get_by_text("Report…")).to_have_count(0)
+    again.get_by_role("button", name="Open profile").click()
+    expect(part(popup, "Phone").locator(".badge.bad")).to_contain_text("Reported: Wrong number · ")
+    expect(part(popup, "E-mail").locator(".badge.bad")).to_contain_text("Reported: Has left the company · ")
+    expect(popup.get_by_text("Report…")).to_have_count(0)
