@@ -24,7 +24,7 @@ from app.infra.clock import rfc3339
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
-from app.web import admission, costs, permissions
+from app.web import admission, costs, estimates, permissions
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import table_download
 from app.web.bodies.idempotency_header import begin, finish
@@ -88,16 +88,19 @@ def submit(body: VerificationBody) -> Response:
 def estimate(found: Values, held: int) -> dict[str, Any]:
     """Return what a verification costs at most, and what of it is verified."""
     phones = len(found.found) - found.emails
-    return {
-        "summary": f"{found.emails} addresses to verify for at most {held} credits, {phones} numbers free",
-        "credits_min": 0,
-        "credits_max": held,
-        "values": len(found.found),
-        "emails": found.emails,
-        "phones": phones,
-        "duplicates": found.duplicates,
-        "unreadable": len(found.unreadable),
-    }
+    return estimates.with_balance(
+        {
+            "summary": f"{found.emails} addresses to verify for at most {held} credits, "
+            f"{phones} numbers free",
+            "credits_min": 0,
+            "credits_max": held,
+            "values": len(found.found),
+            "emails": found.emails,
+            "phones": phones,
+            "duplicates": found.duplicates,
+            "unreadable": len(found.unreadable),
+        }
+    )
 
 
 def read_file(country: str | None) -> tuple[Values, dict[str, Any]]:
