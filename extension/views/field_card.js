@@ -9,7 +9,7 @@ import { icon } from "./icons.js";
 import { showProgress } from "./progress.js";
 import { purposeChoice } from "./purpose.js";
 import { reportMenu } from "./report.js";
-import { excludedNotice, noResult, receipt, revealedValue, statusBadge, valueType } from "./results.js";
+import { callBadge, excludedNotice, noResult, receipt, revealedValue, statusBadge, valueType } from "./results.js";
 
 /** @typedef {import("../client/api.js").MaskedValue} MaskedValue */
 /** @typedef {import("../request_store.js").StoredRequest} StoredRequest */
@@ -121,7 +121,13 @@ function maskedValue(value) {
     "div",
     { class: "value" },
     h("span", { class: "masked" }, value.masked),
-    h("p", { class: "facts" }, statusBadge(value.status, value.last_verified_at, "masked"), valueType(value)),
+    h(
+      "p",
+      { class: "facts" },
+      statusBadge(value.status, value.last_verified_at, "masked"),
+      callBadge(value),
+      valueType(value),
+    ),
   );
 }
 
