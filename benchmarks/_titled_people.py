@@ -53,7 +53,7 @@ _TITLES = {
 }  # fmt: skip
 _SLOTS = 20_000
 """People have the roles and countries of random slots, and companies the industries and headcounts."""
-_BUILT = ("ix_contacts_company_id_rank", "ix_contacts_search")
+_BUILT = ("ix_contacts_company_id_rank", "ix_contacts_name_words", "ix_contacts_search")
 _LEFT_OUT = ("ix_contacts_company_id_last_key", "ix_contacts_company_id_name_key")
 _COLUMNS = ("title", "terms", "seniority", "department", "country", "industry", "headcount")
 _RANDOM = "(hashint8extended(n, {}) & 2147483647)"

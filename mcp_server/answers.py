@@ -64,7 +64,8 @@ def of_estimate(response: ApiResponse, balance: int | None) -> Answer:
     estimate = response.body["estimate"]
     low, high = estimate["credits_min"], estimate["credits_max"]
     cost = f"It would cost {low} to {high} credits. Nothing was done or charged."
-    summary = f"{estimate['summary']}. {cost} {_left(balance)}".strip()
+    short = "It may cost more than the balance." if estimate.get("exceeds_balance") else ""
+    summary = " ".join(filter(None, (f"{estimate['summary']}.", cost, short, _left(balance))))
     return Answer(summary=summary, cost=Cost(charged=0, balance=balance), answer=response.body)
 
 

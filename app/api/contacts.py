@@ -46,7 +46,12 @@ class ContactsQuery(QuerySchema):
     company = NonBlankString(
         metadata={"description": "A part of a company's name, or its domain.", "example": "acme.example"}
     )
-    q = NonBlankString(metadata={"description": "A part of a person's name.", "example": "Lovelace"})
+    q = NonBlankString(
+        metadata={
+            "description": "Beginnings of words of a person's name, in any order.",
+            "example": "Lovelace",
+        }
+    )
     status = fields.Enum(
         EmailStatus, by_value=True, metadata={"description": "Of a revealed address.", "example": "valid"}
     )

@@ -13,6 +13,7 @@ from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
 from app.engine.enrichments.enrichment_estimates import Estimate
 from app.engine.enrichments.own_record_counts import OwnRecordCount
+from app.web import estimates
 from app.web.jobs import enrichments
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
@@ -103,6 +104,7 @@ DRY_RUN: dict[str, Any] = {
                     },
                 },
                 "summary": {"type": "string"},
+                estimates.EXCEEDS_BALANCE: estimates.PROPERTY,
             },
         }
     },

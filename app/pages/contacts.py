@@ -87,15 +87,14 @@ def annotate(contact_id: str) -> Response:
 def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None = None) -> Response:
     workspace_id = caller().workspace_id
     with services().database.reading() as session:
-        person = owned_contacts.get(
-            session, workspace_id, contact_id, as_admin=acts_as_admin(session, caller())
-        )
+        as_admin = acts_as_admin(session, caller())
+        person = owned_contacts.get(session, workspace_id, contact_id, as_admin=as_admin)
         job_ids = reveals.job_ids(session, workspace_id, person.row.contact_id or "")
         receipts = contact_receipts.of_contact(session, workspace_id, person.row.contact_id or "", job_ids)
         lists = contact_lists.page(session, workspace_id, after=None, limit=contact_table.MAX_CHOICES)
     shown = person.public(with_values=True)
     subject = Subject(contact_id=shown["contact_id"], linkedin_url=shown["linkedin_url"])
-    (stored,) = services().lookups.look_up(workspace_id, [subject])
+    (stored,) = services().lookups.look_up(workspace_id, [subject], as_admin=as_admin)
     shown_job = job_pages.read(job_id) if (job_id := request.args.get("receipt")) else None
     return page(
         "contact.html",

@@ -13,7 +13,9 @@ from flask import Flask, Response, g
 from app.domain.callers import Caller
 from app.domain.permissions import Permission
 
-FIELDS = frozenset({"balance", "charged", "cost", "credits_charged", "provider_cost", "reserved"})
+FIELDS = frozenset(
+    {"balance", "charged", "cost", "credits_charged", "exceeds_balance", "provider_cost", "reserved"}
+)
 """The names of the fields that are null; a test compares them with the schemas."""
 HEADERS = ("X-Credits-Charged", "X-Credits-Balance")
 

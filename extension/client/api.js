@@ -39,6 +39,7 @@
 /**
  * A stored value that the workspace has not revealed yet: masked, with its price in credits.
  * @typedef {{field: "email"|"phone", type: string, masked: string, status: ValueStatus,
+ *   do_not_call?: boolean|null, call_registers?: {name: string, date: string, listed: boolean}[],
  *   last_verified_at: string|null, owned: boolean, credits: number, reported?: string|null, reported_at?: string|null}} MaskedValue
  */
 /** @typedef {{provider: string, kind: string, first_seen_at: string, last_seen_at: string, url?: string}} Source */
@@ -57,9 +58,9 @@
 /**
  * @typedef {{vendor: string, vendor_title: string, kind: "contact"|"lead", url: string|null, owner: string|null,
  *   stage: string|null, matched_on: string[], has: ("email"|"phone")[], emails: string[], phones: string[],
- *   changed_at: string|null, is_outdated: boolean}} CrmRecord
+ *   do_not_call_phones?: string[], changed_at: string|null, is_outdated: boolean}} CrmRecord
  */
-/** @typedef {{book_id: string, book: string, emails: string[], phones: string[]}} BookEntry */
+/** @typedef {{book_id: string, book: string, emails: string[], phones: string[], do_not_call_phones?: string[]}} BookEntry */
 /** What the workspace has of a person itself. @typedef {{crm?: CrmRecord[], address_books?: BookEntry[]}} OwnRecords */
 /**
  * @typedef {{outcome: "matched"|"ambiguous"|"none", match: {confidence: number, matched_on: string[]}|null,

@@ -9,7 +9,15 @@ import { icon } from "./icons.js";
 import { showProgress } from "./progress.js";
 import { purposeChoice } from "./purpose.js";
 import { reportableValue } from "./report.js";
-import { excludedNotice, noResult, receipt, reportedBadge, statusBadge, valueType } from "./results.js";
+import {
+  callBadge,
+  excludedNotice,
+  noResult,
+  receipt,
+  reportedBadge,
+  statusBadge,
+  valueType,
+} from "./results.js";
 
 /** @typedef {import("../client/api.js").MaskedValue} MaskedValue */
 /** @typedef {import("../request_store.js").StoredRequest} StoredRequest */
@@ -119,7 +127,14 @@ function maskedValue(value) {
     "div",
     { class: "value" },
     h("span", { class: "masked" }, value.masked),
-    h("p", { class: "facts" }, statusBadge(value.status, value.last_verified_at, "masked"), reportedBadge(value), valueType(value)),
+    h(
+      "p",
+      { class: "facts" },
+      statusBadge(value.status, value.last_verified_at, "masked"),
+      reportedBadge(value),
+      callBadge(value),
+      valueType(value),
+    ),
   );
 }
 

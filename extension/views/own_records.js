@@ -1,8 +1,9 @@
 // What the workspace has of a person itself, in its CRMs and address books: free, and shown before the price.
 
 import { t } from "../texts.js";
-import { h, statusIcon, valueLink } from "./components.js";
+import { h, shownValue, statusIcon, valueLink } from "./components.js";
 import { icon } from "./icons.js";
+import { callBadge } from "./results.js";
 
 /** @typedef {import("../client/api.js").OwnRecords} OwnRecords */
 
@@ -37,13 +38,20 @@ function section(records) {
   const { place } = records[0];
   const isOne = records.length === 1;
   const items = records.map((record) => {
-    const values = [...record.emails, ...record.phones].map((value) => h("div", { class: "value" }, valueLink(value)));
-    return h(isOne ? "div" : "li", {}, h("p", {}, facts(record, isOne)), values);
+    const values = [...record.emails.map((/** @type {string} */ email) => valueLink(email)), ...record.phones.map(ownPhone(record))];
+    const shown = values.map((/** @type {any} */ value) => h("div", { class: "value" }, ...value));
+    return h(isOne ? "div" : "li", {}, h("p", {}, facts(record, isOne)), shown);
   });
   const several = [h("p", {}, h("strong", {}, t("known_several", place, records.length))), h("ul", {}, ...items)];
   const lines = h("div", {}, ...(isOne ? items : several));
   return h("section", { class: "own-records", "aria-label": place }, icon("known"), lines);
 }
+
+/** Return how numbers are shown: without a link if a do-not-call register has them. @param {any} record */
+const ownPhone = ({ do_not_call_phones: notToCall = [] }) => (/** @type {string} */ number) => {
+  const value = { e164: number, national: number, do_not_call: notToCall.includes(number) };
+  return [...shownValue(value), callBadge(value)];
+};
 
 /** Return what is said of a record, and the link to it. @param {any} record @param {boolean} isOne */
 function facts(record, isOne) {

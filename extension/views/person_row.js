@@ -7,6 +7,7 @@ import { crmName } from "./crm.js";
 import { icon } from "./icons.js";
 import { systemsOf } from "./own_records.js";
 import { personView } from "./person.js";
+import { callBadge } from "./results.js";
 
 /** @typedef {import("../types.js").App} App */
 /** @typedef {import("../people/listed_people.js").ListedPerson} ListedPerson */
@@ -118,8 +119,13 @@ function pushBadge({ vendor, outcome, error }) {
 /** @param {import("../client/api.js").LookupResult} lookup */
 function maskedValues({ available }) {
   const email = available.find((value) => value.field === "email");
-  const phone = available.some((value) => value.field === "phone");
-  return [email && h("span", { class: "masked" }, email.masked), phone && statusIcon("phone", t("known_phone"), false)];
+  const phones = available.filter((value) => value.field === "phone");
+  const [phone] = phones;
+  return [
+    email && h("span", { class: "masked" }, email.masked),
+    phone && statusIcon("phone", t("known_phone"), false),
+    phone && phones.every((value) => value.do_not_call) && callBadge(phone),
+  ];
 }
 
 /** Return why a finished request has no value of the person, in words; "" if it has one.

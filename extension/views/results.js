@@ -21,7 +21,7 @@ export function revealedValue(value) {
       statusBadge(value.status, value.verified_at, origin),
       value.status_reasons?.includes("former") && h("span", { class: "badge fair" }, t("former_employer")),
       reportedBadge(value),
-      value.do_not_call && h("span", { class: "badge bad" }, callText(value)),
+      callBadge(value),
       valueType(value),
       isImport && value.status !== "valid" && h("span", {}, t("status_valid_import")),
     ),
@@ -36,13 +36,13 @@ export function reportedBadge({ reported, reported_at: at }) {
 }
 
 /**
- * Say that a number must not be called, and by which registers of which dates.
+ * Say that a number must not be called, and by which registers of which dates; nothing of another number.
  *
- * @param {{call_registers?: {name: string, date: string, listed: boolean}[]}} value
+ * @param {{do_not_call?: boolean|null, call_registers?: {name: string, date: string, listed: boolean}[]}} value
  */
-function callText({ call_registers: registers = [] }) {
+export function callBadge({ do_not_call: mustNotBeCalled, call_registers: registers = [] }) {
   const listed = registers.filter((one) => one.listed).map(({ name, date }) => `${name} ${date.slice(0, 10)}`);
-  return [t("do_not_call"), ...listed].join(" · ");
+  return mustNotBeCalled && h("span", { class: "badge bad" }, [t("do_not_call"), ...listed].join(" · "));
 }
 
 /** @param {{type: string}} value */

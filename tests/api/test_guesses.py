@@ -197,7 +197,7 @@ def test_a_dry_run_has_the_same_price_for_a_stored_a_suppressed_and_an_unknown_a
     counts = dict.fromkeys(("owned", "suppressed", "excluded", "ineligible", "skipped"), 0)
     summary = "1 person: 1 to buy for at most 2 credits"
     price = {"credits_min": 0, "credits_max": 2, "to_buy": 1, "own_records": [], "summary": summary}
-    assert estimates == [price | counts] * 3
+    assert estimates == [price | counts | {"exceeds_balance": False}] * 3
 
 
 @pytest.mark.parametrize("is_suppressed", [False, True])

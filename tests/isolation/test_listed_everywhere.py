@@ -7,21 +7,28 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import feature_tests
 import pytest
 from fake_providers import ONE, email, hit, person
 from sqlalchemy import select
+from stored_support import PRICES, own
 from worker_harness import ADA, WorkerHarness
 
 from app.domain.call_registers import Effect
 from app.domain.findings import FoundPhone
 from app.domain.kinds import Kind
+from app.domain.records.subjects import Subject
 from app.engine.accounts.accounts import Account
+from app.engine.contacts.contacts import Contact
 from app.engine.jobs.job_snapshots import JobReader
 from app.engine.jobs.jobs import Job
 from app.engine.lists import exports
+from app.engine.lookups import lookups, people_search
 from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_filters import Selection
+from app.engine.privacy import erasure, person_data
 from app.infra import clock
+from app.infra.database.session import Session
 from app.web.jobs.job_responses import job_body
 
 feature = pytest.importorskip("app.features.call_registers.loading")
@@ -37,6 +44,27 @@ STORED = person(
 ONLY_LISTED = person(
     linkedin_url=ADA, phones=(FoundPhone(e164=LISTED, type="mobile", status="valid", source=ONE),)
 )
+
+BOUGHT = person(
+    linkedin_url=ADA,
+    emails=(email("ada@acme.com"),),
+    phones=(FoundPhone(e164=LISTED, type="mobile", status="valid", source=ONE),),
+)
+
+_WITHOUT_NUMBERS = {"addresses to verify again"}
+CHANNELS: dict[str, Callable[[Session, WorkerHarness], object]] = {
+    "lookup": lambda _session, harness: harness.look_up(linkedin_url=ADA),
+    "people by id": lambda session, harness: people_search.by_ids(
+        session, harness.workspace_id, session.scalars(select(Contact.id)).all(), prices=PRICES
+    ),
+    "owned contacts": lambda _session, harness: owned(harness),
+    "export": lambda session, _harness: list(exports.contact_rows(session)),
+    **{
+        name: read
+        for part in feature_tests.parts("channels")
+        for name, (read, _suppressed) in part.CHANNELS.items()
+    },
+}
 
 
 @pytest.fixture
@@ -259,6 +287,81 @@ def test_the_operators_export_marks_numbers_and_leaves_out_hidden_ones(
 
     assert {marked["phone_do_not_call"], marked["phone_2_do_not_call"]} == {"yes", "no"}
     assert LISTED not in str(hidden)
+
+
+def available(harness: WorkerHarness, *, as_admin: bool = False) -> list[dict[str, Any]]:
+    """Return the masked numbers that a lookup offers."""
+    with harness.database.reading() as session:
+        [found] = lookups.look_up(
+            session, harness.workspace_id, [Subject(linkedin_url=ADA)], prices=PRICES, as_admin=as_admin
+        )
+    return [entry for entry in found["available"] if entry["field"] == "phone"]
+
+
+@pytest.mark.parametrize("age_days", [1, 28])
+def test_a_masked_number_says_before_the_purchase_which_register_has_it(
+    harness: WorkerHarness, register: Callable[..., None], age_days: int
+) -> None:
+    harness.store_contact(STORED)
+    register(age_days=age_days)
+
+    by_type = {entry["type"]: entry for entry in available(harness)}
+
+    [of_listed], [of_free] = (by_type[name]["call_registers"] for name in ("mobile", "work"))
+    assert (by_type["mobile"]["do_not_call"], by_type["mobile"]["owned"]) == (True, False)
+    assert (of_listed["name"], of_listed["listed"], of_listed["outdated"]) == ("TPS", True, age_days == 28)
+    assert of_listed["date"][:10] == f"{datetime.now(UTC) - timedelta(days=age_days):%Y-%m-%d}"
+    assert (of_free["listed"], LISTED[3:] in str(by_type)) == (False, False)
+
+
+def test_a_hidden_number_is_offered_only_to_those_who_would_see_it(
+    harness: WorkerHarness, register: Callable[..., None]
+) -> None:
+    harness.store_contact(ONLY_LISTED)
+    register(Effect.HIDE_FOR_MEMBERS)
+
+    for_member, for_admin = available(harness), available(harness, as_admin=True)
+    register(Effect.HIDE)
+
+    assert (for_member, [one["do_not_call"] for one in for_admin]) == ([], [True])
+    assert available(harness, as_admin=True) == []
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("effect", [Effect.HIDE, Effect.HIDE_FOR_MEMBERS])
+def test_a_number_that_was_bought_before_is_hidden_in_every_channel(
+    harness: WorkerHarness, register: Callable[..., None], channel: str, effect: Effect
+) -> None:
+    contact_id = harness.store_contact(BOUGHT)
+    with harness.database.transaction() as session:
+        for field in ("email", "phone"):
+            own(session, harness.workspace_id, session.get_one(Contact, contact_id), field)
+    with harness.database.transaction() as session:
+        before = repr(CHANNELS[channel](session, harness))
+        session.rollback()
+    register(effect)
+
+    with harness.database.transaction() as session:
+        after = repr(CHANNELS[channel](session, harness))
+
+    is_shown = channel == "export" and effect is Effect.HIDE_FOR_MEMBERS  # operators export, as admins
+    assert (LISTED in before, LISTED in after) == (channel not in _WITHOUT_NUMBERS, is_shown)
+    assert "ada@acme.com" in after or channel in _WITHOUT_NUMBERS
+
+
+@pytest.mark.parametrize("effect", Effect)
+def test_the_person_is_shown_the_number_that_is_held(
+    harness: WorkerHarness, register: Callable[..., None], effect: Effect
+) -> None:
+    harness.store_contact(STORED)
+    register(effect)
+
+    with harness.database.reading() as session:
+        people = session.scalars(select(Contact)).all()
+        held = person_data.collect(session, people, erasure.plan(session, people, []))
+
+    [contact] = held["contacts"]
+    assert {one["phone"] for one in contact["phones"]} == {LISTED, FREE}
 
 
 def test_without_a_register_numbers_are_asked_about_by_no_statement(harness: WorkerHarness) -> None:

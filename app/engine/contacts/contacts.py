@@ -30,6 +30,7 @@ from app.engine.contacts import companies, emails, former_addresses, job_changes
 from app.engine.contacts.bulk import lock_resolution, update_all
 from app.engine.contacts.companies import UpsertedCompany
 from app.engine.contacts.emails import EmailEntry
+from app.engine.contacts.name_words import words_sql
 from app.engine.contacts.phones import Numbers, PhoneEntry
 from app.engine.contacts.resolution.contact_index import name_of
 from app.engine.contacts.resolution.contact_resolution import UPDATED_COLUMNS, ContactResolver
@@ -83,6 +84,9 @@ class Contact(Base):
         ),
         Index("ix_contacts_name_key", "name_key"),
         Index("ix_contacts_last_key", "last_key", "name_key"),
+        Index("ix_contacts_name_words", text(f"({words_sql()})"), postgresql_using="gin").ddl_if(
+            "postgresql"
+        ),
         Index("ix_contacts_search", text(f"({TERMS_SQL})"), postgresql_using="gin").ddl_if("postgresql"),
     )
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from app import feature_registry
 from app.domain.records.profile_links import urls_of
+from app.engine.call_registers import listed_records
+from app.engine.call_registers.listed_records import Reader
 from app.engine.lookups.contact_data import ContactData
 from app.engine.matching.contact_matching import Match
 from app.infra.database.session import Session
@@ -27,7 +29,8 @@ class LookedUp:
 
     What it gave is without the values about which it is told nothing, and what it owns without the numbers of
     companies. An e-mail address or a number that it neither gave nor owns is not here, because an answer that
-    depends on it would tell it. Of a suppressed person there is nothing but the workspace.
+    depends on it would tell it. Of a suppressed person there is nothing but the reader: the workspace, and
+    whether an admin of it reads what was found (`as_admin`).
     """
 
     workspace_id: str
@@ -38,6 +41,7 @@ class LookedUp:
     companies: Sequence[str] = field(default=(), repr=False)
     domains: Sequence[str] = field(default=(), repr=False)
     current_company: CurrentCompany | None = field(default=None, repr=False)
+    as_admin: bool = False
 
 
 Find: TypeAlias = Callable[[Session, Sequence[LookedUp]], Sequence[dict[str, Any]]]
@@ -62,16 +66,22 @@ def load_all(settings: Settings) -> list[Find]:
 def add(
     session: Session, finds: Sequence[Find], people: Sequence[LookedUp], results: Sequence[dict[str, Any]]
 ) -> None:
-    """Add to each person's result what the features have of the person."""
+    """Add to each person's result what the features have of the person, without numbers that are hidden."""
+    added = [dict[str, Any]() for _person in people]
     for find in finds:
-        for result, fields in zip(results, find(session, people), strict=True):
-            result.update(fields)
+        for fields, of_feature in zip(added, find(session, people), strict=True):
+            fields.update(of_feature)
+    readers = [Reader(person.workspace_id, person.as_admin) for person in people]
+    for result, fields in zip(results, listed_records.shown(session, readers, added), strict=True):
+        result.update(fields)
 
 
-def of_match(workspace_id: str, match: Match, data: ContactData, *, is_barred: bool) -> LookedUp:
+def of_match(
+    workspace_id: str, match: Match, data: ContactData, *, is_barred: bool, as_admin: bool = False
+) -> LookedUp:
     """Return the person for the features; nothing of one who is barred."""
     if is_barred:
-        return LookedUp(workspace_id=workspace_id)
+        return LookedUp(workspace_id=workspace_id, as_admin=as_admin)
     subject, contact = match.subject, match.contact
     company = match.company if contact else None
     people = match.remembered or ([contact] if contact else [])
@@ -87,6 +97,7 @@ def of_match(workspace_id: str, match: Match, data: ContactData, *, is_barred: b
         companies=distinct(subject.company_name, company.name if company else None),
         domains=distinct(subject.company_domain, company.domain if company else None),
         current_company=CurrentCompany(company.name, company.domain) if company else None,
+        as_admin=as_admin,
     )
 
 

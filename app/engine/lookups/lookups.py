@@ -62,10 +62,13 @@ class Lookups:
         return {**found, "leads": self.with_parts(people, found["leads"])}
 
     def with_parts_of_people(
-        self, workspace_id: str, people: Sequence[Mapping[str, Any]]
+        self, workspace_id: str, people: Sequence[Mapping[str, Any]], *, as_admin: bool = False
     ) -> list[dict[str, Any]]:
         """Return stored people with what features add to each of them now; one statement for all."""
-        shown = [_as_looked_up(workspace_id, person, person["company"] or {}) for person in people]
+        shown = [
+            _as_looked_up(workspace_id, person, person["company"] or {}, as_admin=as_admin)
+            for person in people
+        ]
         return self.with_parts(shown, people)
 
     def with_parts(
@@ -126,7 +129,7 @@ def look_up(
     (data,) = contact_data.load_all(session, [wanted])
     results = [_entry(subject, match, data, prices) for subject, match in zip(subjects, matches, strict=True)]
     people = [
-        lookup_parts.of_match(workspace_id, match, data, is_barred=result["suppressed"])
+        lookup_parts.of_match(workspace_id, match, data, is_barred=result["suppressed"], as_admin=as_admin)
         for match, result in zip(matches, results, strict=True)
     ]
     lookup_parts.add(session, finds, people, results)
@@ -158,8 +161,8 @@ def look_up_by_key(
         _entry(one, match, data, prices) for (_reader, one, match), data in zip(found, loaded, strict=True)
     ]
     people = [
-        lookup_parts.of_match(reader, match, data, is_barred=result["suppressed"])
-        for (reader, _one, match), data, result in zip(found, loaded, results, strict=True)
+        lookup_parts.of_match(reader, match, data, is_barred=result["suppressed"], as_admin=as_admin)
+        for ((reader, _one), match, as_admin), data, result in zip(matched, loaded, results, strict=True)
     ]
     lookup_parts.add(session, finds, people, results)
     answers = iter(results)
@@ -193,7 +196,9 @@ def _entry(subject: Subject, match: Match, data: ContactData, prices: Mapping[st
     return result | {"available": [], "excluded": excluded.to_public()}
 
 
-def _as_looked_up(workspace_id: str, lead: Mapping[str, Any], company: Mapping[str, Any]) -> LookedUp:
+def _as_looked_up(
+    workspace_id: str, lead: Mapping[str, Any], company: Mapping[str, Any], *, as_admin: bool = False
+) -> LookedUp:
     """Return the person of a list, who is known by what is shown for free; `company` may be empty."""
     return LookedUp(
         workspace_id=workspace_id,
@@ -202,6 +207,7 @@ def _as_looked_up(workspace_id: str, lead: Mapping[str, Any], company: Mapping[s
         companies=distinct(company.get("name")),
         domains=distinct(company.get("domain")),
         current_company=CurrentCompany(company["name"], company["domain"]) if company else None,
+        as_admin=as_admin,
     )
 
 

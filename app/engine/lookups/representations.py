@@ -151,7 +151,7 @@ def _entry(
         "field": field,
         "type": row.type,
         "masked": mask(row),
-        "do_not_call": _do_not_call(row),
+        **_called(row),
         "status": row.status,
         "last_verified_at": rfc3339(row.verified_at if owned else _day(row.verified_at)),
         "owned": owned,
@@ -160,11 +160,12 @@ def _entry(
     }
 
 
-def _do_not_call(row: StoredEmail | StoredPhone) -> bool | None:
-    """Return whether a number must not be called, None for an address."""
+def _called(row: StoredEmail | StoredPhone) -> dict[str, Any]:
+    """Return whether a number must not be called and by which registers; nothing of an address."""
     if row.kind == "email":
-        return None
-    return call_registers.do_not_call(row.do_not_call, row.listings or ())
+        return {"do_not_call": None, "call_registers": []}
+    shown = called(row.do_not_call, row.do_not_call_at, row.listings or ())
+    return {name: shown[name] for name in ("do_not_call", "call_registers")}
 
 
 def _day(time: datetime | None) -> datetime | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Select, and_, case, cast, false, func, or_, select
+from sqlalchemy import ColumnElement, and_, case, cast, func, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.elements import SQLColumnExpression
 
 from app.domain import ids
 from app.domain.findings import EmailStatus
-from app.domain.normal.names.name_keys import name_key
 from app.domain.regional_rules import RegionalRules
 from app.engine.contacts import hidden_values
 from app.engine.contacts.bounce_reports import IS_OPEN, Feedback
@@ -18,7 +17,7 @@ from app.engine.contacts.emails import TRUSTED, Email
 from app.engine.contacts.saved.contact_lists import ContactList, ListMember
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.ledger.reveals import Reveal, RevealedValue
-from app.engine.owned import owned_people
+from app.engine.owned import named_people, owned_people
 from app.engine.owned.owned_people import WORKSPACE
 
 
@@ -30,7 +29,7 @@ def on_list(dialect: str, name: str) -> ColumnElement[bool]:
         .join(ContactList, ContactList.id == ListMember.list_id)
         .where(ContactList.workspace_id == WORKSPACE, is_list)
     )
-    return _is_saved_row(dialect, members)
+    return named_people.is_among(dialect, SavedProfile.id, members)
 
 
 def tagged(dialect: str, tag: str) -> ColumnElement[bool]:
@@ -41,28 +40,15 @@ def tagged(dialect: str, tag: str) -> ColumnElement[bool]:
         has_tag: ColumnElement[bool] = select(tags.c.value).where(tags.c.value == tag).exists()
     else:  # only on PostgreSQL
         has_tag = cast(row.tags, JSONB).contains([tag])
-    return _is_saved_row(dialect, select(row.id).where(row.workspace_id == WORKSPACE, has_tag))
-
-
-def _is_saved_row(dialect: str, rows: Select[str]) -> ColumnElement[bool]:
-    """Return whether the saved row is one of these; PostgreSQL starts with an array, not with a subquery."""
-    if dialect == "sqlite":
-        return SavedProfile.id.in_(rows)
-    return SavedProfile.id == func.any(func.array(rows.scalar_subquery()))  # only on PostgreSQL
+    return named_people.is_among(
+        dialect, SavedProfile.id, select(row.id).where(row.workspace_id == WORKSPACE, has_tag)
+    )
 
 
 def at_company(text: str) -> ColumnElement[bool]:
     """Return whether the company has this text in its name, or this domain."""
     name, domain = owned_people.COMPANY_NAME, owned_people.COMPANY_DOMAIN
     return or_(func.lower(name).contains(text.lower(), autoescape=True), domain == text.lower())
-
-
-def named(text: str) -> ColumnElement[bool]:
-    """Return whether the name of the person contains this text, whatever its case and accents."""
-    key = name_key(text)
-    is_stored = Contact.name_key.contains(key, autoescape=True) if key else false()
-    is_saved = func.lower(SavedProfile.full_name).contains(text.lower(), autoescape=True)
-    return or_(is_stored, is_saved)
 
 
 def with_status(rules: RegionalRules, status: EmailStatus) -> ColumnElement[bool]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Row, Select, func, literal, select, union_all
+from sqlalchemy.sql.elements import SQLColumnExpression
 
 from app.domain import ids
 from app.domain.errors import ContactNotFound
@@ -157,15 +158,13 @@ def page(
     return OwnedPage(contacts, None if is_last else Cursor(shown[-1].sort_key, shown[-1].person_id))
 
 
-def ids_page(
+def places(
     session: Session, workspace_id: str, selection: Selection, *, after: Cursor | None, limit: int
-) -> tuple[list[str], Cursor | None]:
-    """Return the ids of a page of people, the suppressed included, and the cursor of the next page."""
-    rows = _rows(session, workspace_id, selection, after, limit + 1)
-    shown = rows[:limit]
-    is_last = len(rows) <= limit
-    people = [str(row.contact_id or row.saved_id) for row in shown]
-    return people, None if is_last else Cursor(shown[-1].sort_key, shown[-1].person_id)
+) -> list[Cursor]:
+    """Return the places of people in the order, the suppressed included."""
+    people = _ordered(session, selection, after, limit, is_place=True)
+    rows = session.execute(people, {"workspace_id": workspace_id})
+    return [Cursor(row.sort_key, row.person_id) for row in rows]
 
 
 def count(session: Session, workspace_id: str, selection: Selection) -> int:
@@ -206,29 +205,48 @@ def get(session: Session, workspace_id: str, person_id: str, *, as_admin: bool =
 def _rows(
     session: Session, workspace_id: str, selection: Selection, after: Cursor | None, limit: int
 ) -> Sequence[Row[Any]]:
-    """Return the rows of the people; each branch is limited on its own, so that it can use its index."""
-    dialect, rules = session.get_bind().dialect.name, session.settings.regional_rules
-    is_descending = selection.order is Order.DESCENDING
-    parts = []
-    for branch in selection.branches:
-        key = selection.key(branch)
-        order = (key, branch.person_id)
-        query = branch.query.add_columns(
-            key.label("sort_key"), branch.person_id.label("person_id"), branch.updated_at.label("updated_at")
-        ).where(*selection.conditions(branch, dialect, rules))
-        if after is not None:
-            query = query.where(selection.after(branch, after))
-        ordered = query.order_by(*(part.desc() if is_descending else part.asc() for part in order))
-        parts.append(select(ordered.limit(literal(limit)).subquery()))
-    people = (parts[0] if len(parts) == 1 else union_all(*parts)).subquery("people")
-    last = (people.c.sort_key, people.c.person_id)
+    """Return the rows of the people, with the names of their owners."""
+    people = _ordered(session, selection, after, limit).subquery("ordered")
     statement = (
         select(people, Account.name.label("owner_name"))
         .outerjoin(Account, Account.id == people.c.owner_id)
-        .order_by(*(part.desc() if is_descending else part.asc() for part in last))
-        .limit(literal(limit))
+        .order_by(*_order(selection, people.c.sort_key, people.c.person_id))
     )
     return session.execute(statement, {"workspace_id": workspace_id}).all()
+
+
+def _ordered(
+    session: Session, selection: Selection, after: Cursor | None, limit: int, *, is_place: bool = False
+) -> Select[Any]:
+    """Return the query for people in order; each branch is limited on its own, so that it can use its index.
+
+    With `is_place`, only their places in the order are read.
+    """
+    dialect, rules = session.get_bind().dialect.name, session.settings.regional_rules
+    parts = []
+    for branch in selection.branches:
+        key = selection.key(branch)
+        place: tuple[ColumnElement[Any], ...] = (
+            key.label("sort_key"),
+            branch.person_id.label("person_id"),
+        )
+        query = (
+            branch.query.with_only_columns(*place)
+            if is_place
+            else branch.query.add_columns(*place, branch.updated_at.label("updated_at"))
+        ).where(*selection.conditions(branch, dialect, rules))
+        if after is not None:
+            query = query.where(selection.after(branch, after))
+        ordered = query.order_by(*_order(selection, key, branch.person_id))
+        parts.append(select(ordered.limit(literal(limit)).subquery()))
+    people = (parts[0] if len(parts) == 1 else union_all(*parts)).subquery("people")
+    order = _order(selection, people.c.sort_key, people.c.person_id)
+    return select(people).order_by(*order).limit(literal(limit))
+
+
+def _order(selection: Selection, *columns: SQLColumnExpression[Any]) -> list[ColumnElement[Any]]:
+    is_descending = selection.order is Order.DESCENDING
+    return [column.desc() if is_descending else column.asc() for column in columns]
 
 
 class _Contact(NamedTuple):

@@ -19,7 +19,7 @@ from app.domain.findings import EmailStatus
 from app.domain.regional_rules import RegionalRules
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.ledger.reveals import Reveal
-from app.engine.owned import owned_conditions, owned_people
+from app.engine.owned import named_people, owned_conditions, owned_people
 from app.engine.owned.owned_people import Branch
 from app.infra.database.db import UtcDateTime
 
@@ -50,8 +50,8 @@ class Selection:
     """The filters and the order of a list of people; None is no filter.
 
     `list_name` is the id or the name of a list, `company` a part of a company's name or its whole domain,
-    `name` a part of a person's name, and `status` the status of one of the person's revealed addresses.
-    `person_id` is one person, by contact or saved row.
+    `name` beginnings of words of a person's name, and `status` the status of one of the person's revealed
+    addresses. `person_id` is one person, by contact or saved row.
     """
 
     list_name: str | None = None
@@ -90,7 +90,7 @@ class Selection:
             (self.list_name, partial(owned_conditions.on_list, dialect)),
             (self.tag, partial(owned_conditions.tagged, dialect)),
             (self.company, owned_conditions.at_company),
-            (self.name, owned_conditions.named),
+            (self.name, partial(named_people.named, dialect, branch)),
             (self.status, partial(owned_conditions.with_status, rules)),
         ]
         conditions = [condition(value) for value, condition in given if value is not None]

@@ -58,7 +58,10 @@ _SAVED_ID = func.coalesce(Contact.id, SavedProfile.id)
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A part of the people: its statement, and the expressions by which it is filtered and sorted."""
+    """A part of the people: its statement, and the expressions by which it is filtered and sorted.
+
+    The rows are reveals if `is_revealed`, else saved profiles.
+    """
 
     query: Select[Any]
     person_id: SQLColumnExpression[str]
@@ -66,18 +69,16 @@ class Branch:
     added_at: SQLColumnExpression[Any]
     updated_at: SQLColumnExpression[Any]
     has_contact: Callable[[str], ColumnElement[bool]]
+    is_revealed: bool = False
 
 
 def revealed() -> Branch:
     """Return the people of whom the workspace owns an e-mail or a phone, each with its first reveal."""
-    saved_id = func.coalesce(
-        _saved_id("linkedin_url", Contact.linkedin_url), _saved_id("contact_id", Contact.id)
-    )
     query = (
         select(*_columns(_OWNER_ID, Reveal.created_at))
         .select_from(Reveal)
         .join(Contact, Contact.id == Reveal.contact_id)
-        .outerjoin(SavedProfile, SavedProfile.id == saved_id)
+        .outerjoin(SavedProfile, SavedProfile.id == saved_id_of(Contact))
         .where(Reveal.workspace_id == WORKSPACE, OWNED, ~_has_earlier_reveal())
     )
     updated_at = _later(_later(Reveal.created_at, Contact.updated_at), SavedProfile.updated_at)
@@ -88,6 +89,7 @@ def revealed() -> Branch:
         added_at=Reveal.created_at,
         updated_at=updated_at,
         has_contact=lambda contact_id: Reveal.contact_id == contact_id,
+        is_revealed=True,
     )
 
 
@@ -151,6 +153,11 @@ def _columns(
 
 def _with_employer(query: Select[Any]) -> Select[Any]:
     return query.outerjoin(Company, Company.id == Contact.company_id)
+
+
+def saved_id_of(contact: type[Contact]) -> ColumnElement[str]:
+    """Return the id of the workspace's saved row of a contact: the row of its profile, or else its own."""
+    return func.coalesce(_saved_id("linkedin_url", contact.linkedin_url), _saved_id("contact_id", contact.id))
 
 
 def _saved_id(name: str, value: object) -> ColumnElement[str]:

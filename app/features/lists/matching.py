@@ -6,6 +6,7 @@ included, and those who no longer match are not. The caller is told how many the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -14,8 +15,11 @@ from app.engine.owned.owned_filters import Cursor, Selection
 from app.infra.database import database_clock
 from app.web import admission
 from app.web.owned import owned_changes
+from app.web.services import services
 from app.web.sign_in.auth import caller
 
+MAX_READ = 5_000
+"""People who are read at once: a search by name takes longer than reading who was found."""
 BATCH = 500
 MAX_SECONDS = 4.0
 """How long a round lasts, apart from its last batch."""
@@ -38,21 +42,32 @@ def change(selection: Selection, list_id: str, *, remove: bool, after: Cursor | 
     matched = changed = 0
     end = monotonic() + MAX_SECONDS
     while True:
-        with admission.transaction() as session:
-            edit = owned_changes.edit(database_clock.value(session))
-            workspace_id = caller().workspace_id
-            people, after = owned_contacts.ids_page(
-                session, workspace_id, selection, after=after, limit=BATCH
+        with services().database.reading() as session:
+            places = owned_contacts.places(
+                session, caller().workspace_id, selection, after=after, limit=MAX_READ
             )
-            done = owned_edits.change_list(
-                session,
-                edit,
-                list_id,
-                add=() if remove else people,
-                remove=people if remove else (),
-                are_all_needed=False,
-            )
-        matched += len(people)
-        changed += done.removed if remove else done.added
-        if after is None or monotonic() > end:
-            return Round(matched=matched, changed=changed, after=after)
+        is_last_read = len(places) < MAX_READ
+        for start in range(0, len(places), BATCH):
+            batch = places[start : start + BATCH]
+            changed += _change(list_id, [place.person_id for place in batch], remove=remove)
+            matched += len(batch)
+            after = batch[-1]
+            is_last = is_last_read and after == places[-1]
+            if monotonic() > end and not is_last:
+                return Round(matched=matched, changed=changed, after=after)
+        if is_last_read:
+            return Round(matched=matched, changed=changed)
+
+
+def _change(list_id: str, people: Sequence[str], *, remove: bool) -> int:
+    """Add people to the list or remove them; return how many were added or removed."""
+    with admission.transaction() as session:
+        done = owned_edits.change_list(
+            session,
+            owned_changes.edit(database_clock.value(session)),
+            list_id,
+            add=() if remove else people,
+            remove=people if remove else (),
+            are_all_needed=False,
+        )
+    return done.removed if remove else done.added

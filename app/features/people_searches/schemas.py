@@ -14,6 +14,7 @@ from app.domain.normal.companies.employers import given_employer
 from app.domain.normal.places.countries import country_code
 from app.domain.people_criteria import PeopleCriteria
 from app.features.people_searches.search_requests import DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, PeopleSearch
+from app.web import estimates
 from app.web.schemas.contact_schemas import AvailableSchema, CompanySchema, ExcludedSchema, LocationSchema
 from app.web.schemas.criteria_fields import any_of, department, job_title, seniority
 from app.web.schemas.fields import (
@@ -178,6 +179,7 @@ DRY_RUN: dict[str, Any] = {
                     for name in ("credits_min", "credits_max", "people_max", "stored")
                 },
                 "summary": {"type": "string"},
+                estimates.EXCEEDS_BALANCE: estimates.PROPERTY,
             },
         }
     },

@@ -9,7 +9,7 @@ from app.engine.jobs.jobs import PURPOSE
 from app.engine.jobs.submission import JobRequest
 from app.features.people_searches import search_requests, shown_people
 from app.features.people_searches.schemas import SearchBody
-from app.web import purposes
+from app.web import estimates, purposes
 from app.web.bodies.body import json_response
 from app.web.jobs.job_requests import submit_and_wait
 from app.web.services import services
@@ -31,7 +31,7 @@ def submit(body: SearchBody) -> Response:
         stored = _count(body)
         counts = {"credits_min": 0, "credits_max": held, "people_max": people, "stored": stored}
         summary = f"{stored} people shown free, at most {people} to find for at most {held} credits"
-        return json_response({"estimate": {**counts, "summary": summary}})
+        return json_response({"estimate": estimates.with_balance({**counts, "summary": summary})})
     searched = body.search.as_dict() | {"max_credits": body.max_credits}
     stated = {} if body.purpose is None else {PURPOSE: body.purpose}
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}

@@ -38,6 +38,7 @@ def search(criteria: PeopleCriteria, *, limit: int, cursor: str | None) -> Store
     app, workspace_id = services(), caller().workspace_id
     try:
         with app.bulkhead.db_slot(workspace_id), app.database.reading() as session:
+            as_admin = acts_as_admin(session, caller())
             found = people_search.search(
                 session,
                 workspace_id,
@@ -45,8 +46,9 @@ def search(criteria: PeopleCriteria, *, limit: int, cursor: str | None) -> Store
                 limit=limit,
                 cursor=cursor,
                 prices=app.settings.prices,
-                as_admin=acts_as_admin(session, caller()),
+                as_admin=as_admin,
             )
     except InvalidValue as error:
         raise ValidationFailed(errors=(FieldError("/cursor", str(error)),)) from error
-    return replace(found, people=app.lookups.with_parts_of_people(workspace_id, found.people))
+    people = app.lookups.with_parts_of_people(workspace_id, found.people, as_admin=as_admin)
+    return replace(found, people=people)

@@ -9,10 +9,11 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.domain.lists.cells.cell_warnings import CellWarnings, described
+from app.engine.accounts import workspaces
 from app.engine.enrichments import skips
 from app.engine.jobs.jobs import Job
 from app.features.uploads import chunks, result_files, row_store, uploads
-from app.features.uploads.tables import Upload, UploadChunk
+from app.features.uploads.tables import Upload, UploadChunk, UploadStatus
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
 
@@ -48,13 +49,28 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
         "purpose": upload.purpose,
         skips.SKIP: list(rule.sources),
         skips.SKIP_WHEN: rule.when.value,
-        "estimate": upload.estimate,
+        "estimate": _estimate(session, upload),
         "progress": {
             "done": sum(upload.outcomes.values()) + _done_in_open(session, upload.id),
             "total": total,
         },
         "outcomes": upload.outcomes,
         "credits": {"charged": upload.charged + spent, "reserved": reserved},
+    }
+
+
+def _estimate(session: Session, upload: Upload) -> dict[str, Any] | None:
+    """Return the estimate; before the start also whether the workspace has fewer credits than it may cost."""
+    if upload.estimate is None or upload.status != UploadStatus.READY:
+        return upload.estimate
+    available = workspaces.balance(session, upload.workspace_id).available
+    return {
+        **upload.estimate,
+        "exceeds_balance": upload.estimate["credits_max"] > available,
+        "choices": [
+            {**choice, "exceeds_balance": choice["credits_max"] > available}
+            for choice in upload.estimate["choices"]
+        ],
     }
 
 

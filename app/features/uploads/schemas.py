@@ -194,6 +194,14 @@ class ChoiceSchema(ResponseSchema):
     to_buy = fields.Integer(metadata={"example": 227})
     credits_min = fields.Integer(metadata={"example": 60})
     credits_max = fields.Integer(metadata={"example": 227})
+    exceeds_balance = fields.Boolean(
+        allow_none=True,
+        metadata={
+            "example": False,
+            "description": "Whether the workspace has fewer credits than it may cost. Before the start only; "
+            "null without the permission `see_costs`.",
+        },
+    )
     summary = fields.String(
         metadata={
             "example": "500 people: 212 in HubSpot (190 with an address), 61 owned, "
@@ -207,6 +215,14 @@ class UploadEstimateSchema(ResponseSchema):
 
     credits_min = fields.Integer(metadata={"example": 120})
     credits_max = fields.Integer(metadata={"example": 480})
+    exceeds_balance = fields.Boolean(
+        allow_none=True,
+        metadata={
+            "example": False,
+            "description": "Whether the workspace has fewer credits than it may cost. Before the start only; "
+            "null without the permission `see_costs`.",
+        },
+    )
     people = fields.Integer(
         metadata={"example": 490, "description": "In a list to verify: the different values."}
     )

@@ -41,6 +41,7 @@ def _lines(person: Mapping[str, Any], version: Version) -> Iterator[str]:
     revealed = person["revealed"] or {}
     yield from (_email(value, is_4=is_4) for value in revealed.get("emails", ()))
     yield from (_phone(value, is_4=is_4) for value in revealed.get("phones", ()))
+    yield from (_warning(value) for value in revealed.get("phones", ()) if value.get("do_not_call"))
     location = person["location"] or {}
     if location.get("city") or location.get("country"):
         place = [location.get("city") or "", "", "", location.get("country") or ""]
@@ -80,6 +81,14 @@ def _phone(value: Mapping[str, Any], *, is_4: bool) -> str:
         return f"TEL;VALUE=uri;TYPE={types}:tel:{value['e164']}{f';ext={extension}' if extension else ''}"
     number = f"{value['e164']} x{extension}" if extension else value["e164"]
     return f"TEL;TYPE={f'{old},' if old else ''}VOICE:{number}"
+
+
+def _warning(value: Mapping[str, Any]) -> str:
+    """Return the note that a number must not be called, by which registers of which days."""
+    listed = (one for one in value.get("call_registers", ()) if one["listed"])
+    registers = "; ".join(f"{one['name']} of {one['date'][:10]}" for one in listed)
+    text = f"Do not call {value['e164']}"
+    return f"NOTE:{_escaped(f'{text} ({registers})' if registers else text)}"
 
 
 def _revised(time: str | None, *, is_4: bool) -> str:

@@ -12,6 +12,7 @@ from app.web.bodies.downloads import as_file
 from app.web.export_records import record_export
 from app.web.owned.owned_pages import may_see_values
 from app.web.services import services
+from app.web.sign_in.admins import acts_as_admin
 from app.web.sign_in.auth import caller
 
 TYPE = "text/vcard"
@@ -25,7 +26,9 @@ def download(person_id: str, version: Version) -> Response:
 
     """
     with services().database.reading() as session:
-        person = owned_contacts.get(session, caller().workspace_id, person_id)
+        person = owned_contacts.get(
+            session, caller().workspace_id, person_id, as_admin=acts_as_admin(session, caller())
+        )
     shown = person.public(with_values=may_see_values())
     record_export(Action.EXPORT_CONTACTS, person_id)
     response = Response(cards.vcard(shown, version), content_type=f"{TYPE}; charset=utf-8")

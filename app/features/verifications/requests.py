@@ -26,7 +26,7 @@ from app.infra.clock import rfc3339
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
-from app.web import admission, costs, permissions
+from app.web import admission, costs, estimates, permissions
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import table_download
 from app.web.bodies.idempotency_header import begin, finish
@@ -110,18 +110,20 @@ def estimate(found: Values, terms: Terms) -> dict[str, Any]:
     """Return what a verification costs at most, and what of it is verified."""
     phones, known, held = len(found.found) - found.emails, len(terms.known), lists.hold_of(found, terms)
     again = f", {known} verified before free" if known else ""
-    return {
-        "summary": f"{found.emails - known} addresses to verify for at most {held} credits{again}, "
-        f"{phones} numbers free",
-        "credits_min": 0,
-        "credits_max": held,
-        "values": len(found.found),
-        "emails": found.emails,
-        "known": known,
-        "phones": phones,
-        "duplicates": found.duplicates,
-        "unreadable": len(found.unreadable),
-    }
+    return estimates.with_balance(
+        {
+            "summary": f"{found.emails - known} addresses to verify for at most {held} credits{again}, "
+            f"{phones} numbers free",
+            "credits_min": 0,
+            "credits_max": held,
+            "values": len(found.found),
+            "emails": found.emails,
+            "known": known,
+            "phones": phones,
+            "duplicates": found.duplicates,
+            "unreadable": len(found.unreadable),
+        }
+    )
 
 
 def read_file(country: str | None) -> tuple[Values, dict[str, Any]]:

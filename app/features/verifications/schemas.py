@@ -9,6 +9,7 @@ from marshmallow import fields, post_load, validate
 from app.domain.ids import EXAMPLES
 from app.domain.normal.places.countries import country_code
 from app.features.verifications.requests import VerificationBody
+from app.web import estimates
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import (
     MAX_REFERENCE,
@@ -185,6 +186,7 @@ DRY_RUN: dict[str, Any] = {
                     )
                 },
                 "summary": {"type": "string"},
+                estimates.EXCEEDS_BALANCE: estimates.PROPERTY,
             },
         }
     },

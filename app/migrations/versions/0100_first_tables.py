@@ -26,6 +26,9 @@ RANK = sa.text(
     " WHEN 'vp' THEN 4 WHEN 'head' THEN 5 WHEN 'director' THEN 6 WHEN 'manager' THEN 7 WHEN 'senior' THEN 8"
     " WHEN 'entry' THEN 9 WHEN 'intern' THEN 10 ELSE 11 END)"
 )
+NAME_WORDS = sa.text(
+    "(array_to_tsvector(string_to_array(btrim(\"left\"(coalesce(name_key, ''), 500)), ' ')))"
+)
 SEARCH_TERMS = sa.text(
     """(
     array_to_tsvector(string_to_array(btrim(coalesce(title_terms, '')), ' ') || ARRAY[
@@ -590,6 +593,7 @@ def _create_contacts() -> None:
     )
     op.create_index("ix_contacts_name_key", "contacts", ["name_key"])
     if op.get_bind().dialect.name == "postgresql":
+        op.create_index("ix_contacts_name_words", "contacts", [NAME_WORDS], postgresql_using="gin")
         op.create_index("ix_contacts_search", "contacts", [SEARCH_TERMS], postgresql_using="gin")
     op.create_index(
         "ix_contacts_unnotified", "contacts", ["created_at", "id"], **_where("notified_at IS NULL")
@@ -674,6 +678,7 @@ def _create_contacts() -> None:
         sa.Column("linkedin_url", sa.String()),
         sa.Column("contact_id", sa.String(28)),
         sa.Column("full_name", sa.String()),
+        sa.Column("name_key", sa.String()),
         sa.Column("headline", sa.String()),
         sa.Column("title", sa.String()),
         sa.Column("location", sa.String()),
@@ -710,6 +715,10 @@ def _create_contacts() -> None:
     )
     op.create_index("ix_saved_profiles_contact_id", "saved_profiles", ["contact_id"])
     op.create_index("ix_saved_profiles_linkedin_url", "saved_profiles", ["linkedin_url"])
+    if op.get_bind().dialect.name == "postgresql":
+        op.create_index(
+            "ix_saved_profiles_name_words", "saved_profiles", [NAME_WORDS], postgresql_using="gin"
+        )
     op.create_index("ix_saved_profiles_updated_at", "saved_profiles", ["updated_at"])
     op.create_index(
         "ix_saved_profiles_workspace_id_created_at", "saved_profiles", ["workspace_id", "created_at", "id"]

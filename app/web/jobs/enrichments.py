@@ -14,7 +14,7 @@ from app.engine.enrichments.enrichment_estimates import Estimate
 from app.engine.jobs.jobs import PURPOSE, USE_OWN_RECORDS
 from app.engine.jobs.submission import JobRequest
 from app.infra.database import database_clock
-from app.web import permissions, purposes
+from app.web import estimates, permissions, purposes
 from app.web.bodies.body import json_response
 from app.web.jobs.job_requests import submit_and_wait
 from app.web.schemas.enrichment_schemas import EnrichmentRequest
@@ -51,7 +51,7 @@ def _described(estimate: Estimate, body: EnrichmentRequest) -> dict[str, Any]:
     summary = estimate_sentences.of_list(
         len(body.items), counts, estimate.own_records, body.fields, entity=body.entity
     )
-    return {**counts, "summary": summary}
+    return estimates.with_balance({**counts, "summary": summary})
 
 
 def _job_request(body: EnrichmentRequest, estimate: Estimate, refusal: PurposeRequired | None) -> JobRequest:

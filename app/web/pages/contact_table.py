@@ -38,14 +38,13 @@ def show(
     chosen = selection or filters.selection
     with services().database.reading() as session:
         after = owned_contacts.cursor_of(session, workspace_id, chosen, request.args.get("after", ""))
-        found = owned_contacts.page(
-            session, workspace_id, chosen, after=after, limit=ROWS, as_admin=acts_as_admin(session, caller())
-        )
+        as_admin = acts_as_admin(session, caller())
+        found = owned_contacts.page(session, workspace_id, chosen, after=after, limit=ROWS, as_admin=as_admin)
         lists = contact_lists.page(session, workspace_id, after=None, limit=MAX_CHOICES)
         team = accounts.of_workspace(session, workspace_id)
     has_next = found.next_cursor is not None and selection is None
     contacts = [person.public(with_values=True) for person in found.contacts]
-    people = [_looked_up(workspace_id, contact) for contact in contacts]
+    people = [_looked_up(workspace_id, contact, as_admin=as_admin) for contact in contacts]
     return page(
         template,
         contacts=services().lookups.with_parts(people, contacts),
@@ -63,7 +62,7 @@ def show(
     )
 
 
-def _looked_up(workspace_id: str, contact: dict[str, Any]) -> LookedUp:
+def _looked_up(workspace_id: str, contact: dict[str, Any], *, as_admin: bool) -> LookedUp:
     """Return the contact as features know it; without its numbers, which may be those of companies."""
     company = contact["company"]
     return LookedUp(
@@ -73,4 +72,5 @@ def _looked_up(workspace_id: str, contact: dict[str, Any]) -> LookedUp:
         name=contact["full_name"] or "",
         companies=distinct(company["name"]),
         domains=distinct(company["domain"]),
+        as_admin=as_admin,
     )

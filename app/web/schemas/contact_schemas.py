@@ -68,6 +68,18 @@ class ReportedSchema(ResponseSchema):
     reported_at = fields.DateTime(allow_none=True, metadata={"example": None})
 
 
+class CallRegisterListingSchema(ResponseSchema):
+    """What a do-not-call register says about a number; registers of other countries are left out."""
+
+    id = fields.String(metadata={"example": "uk-tps"})
+    name = fields.String(metadata={"example": "TPS"})
+    date = fields.DateTime(metadata={"example": TIME, "description": "The date of the register's files."})
+    listed = fields.Boolean(metadata={"example": False})
+    outdated = fields.Boolean(
+        metadata={"example": False, "description": "Whether it is older than it may be used for calls."}
+    )
+
+
 class AvailableSchema(ReportedSchema):
     """A masked e-mail address or phone number, and the price of revealing it."""
 
@@ -80,6 +92,10 @@ class AvailableSchema(ReportedSchema):
             "example": None,
             "description": "Whether the number must not be called, as of a revealed one.",
         },
+    )
+    call_registers = fields.List(
+        fields.Nested(CallRegisterListingSchema),
+        metadata={"description": "What do-not-call registers say of the number, as of a revealed one."},
     )
     status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
     last_verified_at = fields.DateTime(
@@ -121,18 +137,6 @@ class EmailSchema(ReportedSchema):
     primary = fields.Boolean(metadata={"example": True})
     verified_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
     sources = fields.List(fields.Nested(SourceSchema))
-
-
-class CallRegisterListingSchema(ResponseSchema):
-    """What a do-not-call register says about a number; registers of other countries are left out."""
-
-    id = fields.String(metadata={"example": "uk-tps"})
-    name = fields.String(metadata={"example": "TPS"})
-    date = fields.DateTime(metadata={"example": TIME, "description": "The date of the register's files."})
-    listed = fields.Boolean(metadata={"example": False})
-    outdated = fields.Boolean(
-        metadata={"example": False, "description": "Whether it is older than it may be used for calls."}
-    )
 
 
 class PhoneSchema(ReportedSchema):
@@ -290,6 +294,10 @@ class AddressBookRecordSchema(ResponseSchema):
     phones = fields.List(
         fields.String(metadata={"example": "+442079460123"}), metadata={"description": "In E.164."}
     )
+    do_not_call_phones = fields.List(
+        fields.String(metadata={"example": "+442079460123"}),
+        metadata={"example": [], "description": "Those of the numbers that a do-not-call register has."},
+    )
     changed_at = fields.DateTime(
         allow_none=True,
         metadata={"example": TIME, "description": "When the entry was changed, if the file says so."},
@@ -331,6 +339,10 @@ class CrmRecordSchema(ResponseSchema):
     phones = fields.List(
         fields.String(metadata={"example": "+442079460123"}),
         metadata={"description": "The numbers in the record that have a country code, in E.164."},
+    )
+    do_not_call_phones = fields.List(
+        fields.String(metadata={"example": "+442079460123"}),
+        metadata={"example": [], "description": "Those of the numbers that a do-not-call register has."},
     )
     changed_at = fields.DateTime(
         allow_none=True, metadata={"example": TIME, "description": "When the CRM last changed the record."}

@@ -342,3 +342,90 @@ def test_the_company_of_a_saved_profile_is_exported_instead_of_the_stored_one(
     [person] = people(session, workspace_id)
 
     assert owned_exports.row(person, with_values=False)["company_name"] == "Beta"
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("lovelace", ["Ada Lovelace", "Ada Lovelace-Byron"]),
+        ("LOVE", ["Ada Lovelace", "Ada Lovelace-Byron"]),
+        ("lovelace ada", ["Ada Lovelace", "Ada Lovelace-Byron"]),
+        ("byron", ["Ada Lovelace-Byron"]),
+        ("ovelace", []),
+        ("marquez", ["José García Márquez"]),
+        ("Jose Garcia", ["José García Márquez"]),
+        ("mueller", ["Jürgen Müller"]),
+        ("Müller", ["Jürgen Müller"]),
+        ("o'nei", ["Shaun O'Neill"]),
+        ("太郎", ["山田太郎"]),
+        ("ada 太郎", []),
+        ("bob' | 'ada", []),
+        ("100%", []),
+        ("!?", []),
+        ("", []),
+    ],
+)
+def test_a_name_is_found_by_the_beginnings_of_its_words(
+    session: Session, workspace_id: str, typed: str, expected: list[str]
+) -> None:
+    for name in (
+        "Ada Lovelace",
+        "José García Márquez",
+        "Jürgen Müller",
+        "Shaun O'Neill",
+        "山田太郎",
+    ):
+        a_revealed_contact(session, workspace_id, name)
+    save(session, workspace_id, full_name="Ada Lovelace-Byron")
+    a_revealed_contact(session, a_workspace(session), "Ada Lovelace of Another")
+
+    found = names(session, workspace_id, name=typed, sort=Sort.NAME, order=Order.ASCENDING)
+
+    assert found == expected
+
+
+def test_a_person_is_found_by_the_stored_and_by_the_saved_name(session: Session, workspace_id: str) -> None:
+    contact = a_revealed_contact(session, workspace_id, "Augusta King", linkedin_url=ADA_URL)
+    save(session, workspace_id, full_name="Ada Lovelace")
+    other = a_contact(session, full_name="Robert Ray", linkedin_url=f"{ADA_URL}-2")
+    save(session, workspace_id, url=f"{ADA_URL}-2", full_name="Bob")
+    saved_only = a_contact(session, full_name="Cleo Clarke")
+    saved_contacts.save(session, workspace_id, "acc_x", [saved_only], now=NOW)
+    session.flush()
+
+    assert [ids(session, workspace_id, name=typed) for typed in ("king", "lovelace")] == [[contact.id]] * 2
+    assert [ids(session, workspace_id, name=typed) for typed in ("robert", "bob")] == [[other.id]] * 2
+    assert ids(session, workspace_id, name="cleo") == [saved_only.id]
+    assert ids(session, workspace_id, name="cleo", tag="none") == []
+
+
+def ids(session: Session, workspace_id: str, **filters: Any) -> list[str]:
+    return [person.id for person in people(session, workspace_id, **filters)]
+
+
+def test_a_name_that_was_saved_anew_is_found_and_the_former_is_not(
+    session: Session, workspace_id: str
+) -> None:
+    save(session, workspace_id, full_name="Ada Byron")
+    snapshot = ProfileSnapshot(
+        linkedin_url=ADA_URL,
+        captured_at=NOW + timedelta(days=1),
+        fields={"full_name": "Ada King"},
+        annotations={},
+    )
+    profile_snapshots.save(session, workspace_id=workspace_id, account_id="acc_x", snapshot=snapshot, now=NOW)
+
+    assert [names(session, workspace_id, name=typed) for typed in ("byron", "king")] == [[], ["Ada King"]]
+
+
+def test_places_are_those_of_the_pages(session: Session, workspace_id: str) -> None:
+    for number, name in enumerate(["Ada Lovelace", "Bob Ray", "Ada King"]):
+        a_revealed_contact(session, workspace_id, name, number)
+    selection = Selection(name="ada")
+
+    both = owned_contacts.places(session, workspace_id, selection, after=None, limit=9)
+    last = owned_contacts.places(session, workspace_id, selection, after=both[0], limit=9)
+
+    shown = owned_contacts.page(session, workspace_id, selection, limit=9).contacts
+    assert [place.person_id for place in both] == [person.id for person in shown]
+    assert last == both[1:]

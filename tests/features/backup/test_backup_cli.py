@@ -23,11 +23,14 @@ from click.testing import Result
 from jobs_support import NOW, a_workspace
 from local_servers import POSTGRES, empty_database
 from pyrage import x25519
+from registers_support import DAY, a_register
 from sqlalchemy import select, text
 from stored_support import a_company, a_contact, an_email
 
+from app.domain.call_registers import Effect
 from app.engine.accounts import accounts, sessions
 from app.engine.accounts.sessions import LoginSession, SessionLifetime
+from app.engine.call_registers import listings
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.suppressions.suppression_journal import JournalLine
@@ -198,6 +201,30 @@ def test_a_restored_database_has_the_rows_and_no_session(
     restored.close()
     assert len(ended) == 2
     assert None not in ended
+
+
+def test_do_not_call_registers_come_back_with_their_day_and_digests(
+    run: Run, source: Database, folder: Path, key: Path, target: str
+) -> None:
+    listed, free = "+447860338653", "+447860338654"
+    with source.transaction() as session:
+        a_register(session, listed, effect=Effect.HIDE)
+    source.close()
+    file = json.loads(run(url_of(source), "create", folder, "--json").stdout)["file"]
+
+    result = run(target, "restore", file, "--key", key)
+
+    assert result.exit_code == 0, result.output
+    restored = Database(target, keys=source.keys)
+    with restored.reading() as session:
+        found = listings.find(session, "wks_1", [listed, free])
+    restored.close()
+    assert {number: [one.is_listed for one in of_number] for number, of_number in found.items()} == {
+        listed: [True],
+        free: [False],
+    }
+    [register] = found[listed]
+    assert (register.name, register.date, register.effect) == ("TPS", DAY, Effect.HIDE)
 
 
 def test_a_backup_older_than_an_erasure_brings_nobody_back(

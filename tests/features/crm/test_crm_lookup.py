@@ -96,6 +96,7 @@ def test_a_person_in_the_crm_is_shown_with_what_the_crm_says(
             "has": ["email"],
             "emails": ["ada@home.example"],
             "phones": [],
+            "do_not_call_phones": [],
             "changed_at": STAMP,
             "is_outdated": False,
         }

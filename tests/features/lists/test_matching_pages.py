@@ -64,10 +64,12 @@ def test_many_are_done_in_rounds_that_say_how_far_they_are(
     assert "3 contacts added to the list." in second.text
 
 
+@pytest.mark.parametrize(("read", "batch"), [(9, 2), (2, 2), (2, 1), (3, 3)])
 def test_a_round_has_several_batches(
-    browser: Visitor, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
+    browser: Visitor, user: SignedInUser, monkeypatch: pytest.MonkeyPatch, read: int, batch: int
 ) -> None:
-    monkeypatch.setattr(matching, "BATCH", 2)
+    monkeypatch.setattr(matching, "MAX_READ", read)
+    monkeypatch.setattr(matching, "BATCH", batch)
     for letter in "abc":
         reveal(user, f"Ada Low{letter}")
 

@@ -157,7 +157,8 @@ def test_a_dry_run_estimates_and_submits_nothing(
 
     stored, people, cost = (estimate[name] for name in ("stored", "people_max", "credits_max"))
     summary = f"{stored} people shown free, at most {people} to find for at most {cost} credits"
-    assert (response.status_code, response.get_json()) == (200, {"estimate": estimate | {"summary": summary}})
+    expected = estimate | {"summary": summary, "exceeds_balance": False}
+    assert (response.status_code, response.get_json()) == (200, {"estimate": expected})
     assert user.client.get("/api/ext/jobs", headers=user.headers).get_json()["jobs"] == []
 
 

@@ -84,6 +84,32 @@ def test_a_name_cannot_add_lines_to_the_card(version: Version) -> None:
 
 
 @pytest.mark.any_database
+@pytest.mark.parametrize("version", cards.VERSIONS)
+@pytest.mark.parametrize(
+    ("registers", "note"),
+    [
+        (
+            [
+                {"name": "TPS, UK", "date": "2026-11-25T00:00:00.000Z", "listed": True},
+                {"name": "CTPS", "date": "2026-11-25T00:00:00.000Z", "listed": False},
+            ],
+            "Do not call +442079460123 (TPS, UK of 2026-11-25)",
+        ),
+        ([], "Do not call +442079460123"),
+    ],
+)
+def test_a_number_that_must_not_be_called_has_a_note(
+    registers: list[dict[str, Any]], note: str, version: Version
+) -> None:
+    phone = PHONE | {"do_not_call": True, "call_registers": registers}
+
+    card = read(cards.vcard(PERSON | {"revealed": {"emails": [EMAIL], "phones": [phone]}}, version))
+
+    assert card.note.value == note
+    assert "note" not in read(cards.vcard(PERSON, version)).contents
+
+
+@pytest.mark.any_database
 def test_a_name_of_signs_alone_is_a_given_name() -> None:
     card = read(cards.vcard(PERSON | {"full_name": ","}, cards.VERSIONS[0]))
 

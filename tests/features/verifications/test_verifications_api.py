@@ -141,6 +141,7 @@ def test_a_dry_run_queues_nothing(user: SignedInUser) -> None:
         "phones": 1,
         "duplicates": 0,
         "unreadable": 0,
+        "exceeds_balance": False,
     }
     estimate = many.get_json()["estimate"]
     assert (estimate["credits_max"], estimate["values"], estimate["duplicates"]) == (1, 2, 1)

@@ -14,12 +14,15 @@ from sqlalchemy import (
     String,
     UniqueConstraint,
     select,
+    text,
 )
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, validates
 
 from app.domain.normal.companies.employers import employer_name
+from app.domain.normal.names.name_keys import name_key
 from app.domain.records.subjects import Subject
 from app.engine.accounts.workspaces import foreign_key
+from app.engine.contacts.name_words import words_sql
 from app.infra.clock import rfc3339
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedText
@@ -32,7 +35,8 @@ class SavedProfile(Base):
 
     `captured` is the time at which each field was read (RFC 3339). `list_name` is called `list` in the API:
     the list that the last save of the profile named. The person may be on others too (`contact_lists`).
-    `saved_by` is the account that saved the person first.
+    `saved_by` is the account that saved the person first. `name_key` is the normalised name, by which a
+    search finds it.
     """
 
     __tablename__ = "saved_profiles"
@@ -41,6 +45,9 @@ class SavedProfile(Base):
         UniqueConstraint("workspace_id", "contact_id"),
         CheckConstraint("(linkedin_url IS NULL) <> (contact_id IS NULL)", name="profile_or_contact"),
         Index("ix_saved_profiles_workspace_id_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_saved_profiles_name_words", text(f"({words_sql()})"), postgresql_using="gin").ddl_if(
+            "postgresql"
+        ),
         Index("ix_saved_profiles_updated_at", "updated_at"),
         Index("ix_saved_profiles_linkedin_url", "linkedin_url"),
     )
@@ -52,6 +59,7 @@ class SavedProfile(Base):
         String(28), ForeignKey("contacts.id", ondelete="CASCADE"), index=True
     )
     full_name: Mapped[str | None]
+    name_key: Mapped[str | None]
     headline: Mapped[str | None]
     title: Mapped[str | None]
     location: Mapped[str | None]
@@ -65,6 +73,11 @@ class SavedProfile(Base):
     captured: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+
+    @validates("full_name")
+    def _set_name_key(self, _column: str, full_name: str | None) -> str | None:
+        self.name_key = None if full_name is None else name_key(full_name)
+        return full_name
 
     @property
     def subject(self) -> Subject:
