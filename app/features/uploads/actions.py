@@ -12,6 +12,7 @@ from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, ValidationFailed
 from app.domain.kinds import ADVANCE_UPLOAD, Queue
 from app.domain.lists.headers import upload_columns
+from app.domain.messages import Message
 from app.domain.permissions import Permission
 from app.engine.contacts.saved import contact_lists
 from app.engine.enrichments import skips
@@ -177,7 +178,9 @@ def download_result(upload: Upload, file_format: str | None = None) -> Response:
 
 def _check_columns(upload: Upload, columns: Sequence[str | None]) -> None:
     if len(columns) != len(upload.header):
-        detail = f"The list has {len(upload.header)} columns; give a field or null for each."
+        detail: str = Message(
+            "The list has {count} columns; give a field or null for each.", count=len(upload.header)
+        )
     elif not upload_columns.names_people(columns):
         detail = NAMES_NOBODY
     else:
