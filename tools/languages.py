@@ -74,7 +74,7 @@ def extracted() -> Iterator[Text]:
         for path in sorted(SOURCE.rglob("templates/**/*.html"))
         for text in of_template(path.read_text("utf-8"))
     )
-    named = {kind.__name__ for kind in _problem_classes()}
+    named = {kind.__name__ for kind in problem_classes()}
     yield from (
         text for path in sorted(SOURCE.rglob("*.py")) for text in of_module(path.read_text("utf-8"), named)
     )
@@ -241,7 +241,8 @@ def _literals(node: ast.expr) -> Iterator[str]:
         yield from _literals(node.orelse)
 
 
-def _problem_classes() -> Iterator[type]:
+def problem_classes() -> Iterator[type]:
+    """Yield every class of problems."""
     pending: list[type] = [errors.Problem]
     while pending:
         kind = pending.pop()

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import smtplib
 import ssl
+import textwrap
+from collections.abc import Sequence
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
 
 from app.domain.normal.emails import email_domain
+from app.infra.languages.texts import translate
 from app.mail_settings import MailServer
 
+COLUMNS = 76
+"""The length of a line, which every program shows as it is."""
 SECONDS = 20.0
 """The time limit of each step of the conversation with the mail server."""
 
@@ -19,17 +24,25 @@ class NotSent(Exception):  # noqa: N818 -- named after what happened
     """The server did not accept the message; the text has no address."""
 
 
-def message(*, sender: str, recipient: str, subject: str, text: str) -> EmailMessage:
-    """Return a message that programs which reply to mail leave alone (RFC 3834)."""
+def message(
+    *, sender: str, recipient: str, language: str, subject: str, paragraphs: Sequence[str]
+) -> EmailMessage:
+    """Return a message in this language that programs which reply to mail leave alone (RFC 3834)."""
     made = EmailMessage()
     local, _, domain = recipient.rpartition("@")
     made["From"], made["To"] = sender, Address(username=local, domain=domain)
     made["Date"] = formatdate()
     made["Message-ID"] = make_msgid(domain=email_domain(sender))
-    made["Subject"] = subject
+    made["Subject"] = translate(subject, language)
     made["Auto-Submitted"] = "auto-generated"
-    made.set_content(text)
+    made.set_content("\n\n".join(_wrapped(translate(text, language)) for text in paragraphs) + "\n")
+    made["Content-Language"] = language  # last: `set_content` removes the headers of the content before
     return made
+
+
+def _wrapped(paragraph: str) -> str:
+    """Return the lines of a paragraph; a URL stays on one."""
+    return textwrap.fill(paragraph, COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 def send(server: MailServer, message: EmailMessage, recipient: str) -> None:

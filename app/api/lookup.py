@@ -10,6 +10,7 @@ from marshmallow import ValidationError, fields, validates_schema
 
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, InsufficientIdentifiers, NotAProfileUrl, Problem
+from app.domain.messages import Message
 from app.domain.records.subjects import Subject
 from app.web.bodies.body import json_response
 from app.web.jobs import reverse_lookups
@@ -42,7 +43,7 @@ class Subjects(fields.List[Subject]):
         if not isinstance(value, list):
             raise self.make_error("invalid")
         if not 1 <= len(value) <= MAX_SUBJECTS:
-            raise ValidationError(f"Send 1 to {MAX_SUBJECTS} subjects.")
+            raise ValidationError(Message("Send 1 to {max} subjects.", max=MAX_SUBJECTS))
         loaded = [self._load(item, options) for item in value]
         malformed = {index: item for index, item in enumerate(loaded) if isinstance(item, ValidationError)}
         problems = {index: item for index, item in enumerate(loaded) if isinstance(item, Problem)}

@@ -44,6 +44,14 @@ class AccountSchema(ResponseSchema):
     api_access = fields.Boolean(
         required=True, metadata={"description": "Whether the account may create API keys."}
     )
+    language = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": "de",
+            "description": "The language of messages to the user; null until one is chosen on a page.",
+        },
+    )
 
 
 class WorkspaceSchema(ResponseSchema):
@@ -228,6 +236,7 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
             "name": account.name,
             "role": account.role,
             "api_access": account.api_access,
+            "language": account.language,
         },
         "workspace": {
             "id": account.workspace_id,

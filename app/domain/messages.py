@@ -36,10 +36,14 @@ class Message(str):
     def __new__(cls, template: str, plural: str | None = None, /, **values: Any) -> Self:
         """Return the sentence with these values."""
         chosen = template if plural is None or next(iter(values.values()), 1) == 1 else plural
-        message = super().__new__(cls, chosen.format(**values) if values else chosen)
+        message = super().__new__(cls, str.format(chosen, **values) if values else chosen)
         message.template, message.plural, message.values = template, plural, values
         return message
 
+    def __str__(self) -> str:
+        """Return the message itself, so that `str(error)` keeps what an error was raised with."""
+        return self
+
     def format(self, *_args: object, **values: Any) -> Message:
         """Return the sentence with these values; marshmallow calls it, for some messages twice."""
-        return Message(str(self) if self.values else self.template, self.plural, **values)
+        return Message(super().__str__() if self.values else self.template, self.plural, **values)

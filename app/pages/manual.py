@@ -11,6 +11,7 @@ from flask import Response, send_from_directory
 from werkzeug.exceptions import NotFound as FileNotFound
 
 from app.domain.errors import NotFound
+from app.domain.messages import Message
 from app.web.pages.blueprint import PageBlueprint, protect
 
 FOLDER = Path(__file__).parents[1] / "manual"
@@ -39,7 +40,7 @@ def file(name: str = "index.html") -> Response:
     try:
         response = send_from_directory(FOLDER, name, conditional=True, etag=True)
     except FileNotFound:
-        raise NotFound(f"The manual has no page {name}.") from None
+        raise NotFound(Message("The manual has no page {name}.", name=name)) from None
     protect(response).headers["Content-Security-Policy"] = policy
     response.headers["Cache-Control"] = "no-cache"
     return response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.domain.errors import FieldError, PurposeRequired, ValidationFailed
+from app.domain.messages import Message
 from app.web.services import services
 
 
@@ -19,6 +20,6 @@ def check(purpose: str | None) -> PurposeRequired | None:
     if purpose is None:
         return rule.refusal() if rule.is_everywhere else None
     if purpose not in rule.allowed:
-        error = FieldError("/purpose", f"It must be one of: {', '.join(rule.allowed)}.")
+        error = FieldError("/purpose", Message("It must be one of: {names}.", names=", ".join(rule.allowed)))
         raise ValidationFailed(errors=(error,))
     return None

@@ -23,6 +23,7 @@ def test_the_session_contains_everything_a_client_needs(user: SignedInUser) -> N
         "name": "Ada Lovelace",
         "role": "member",
         "api_access": True,
+        "language": None,
     }
     assert body["workspace"] == {"id": user.workspace_id, "name": "Acme", "dial_link": "tel:{number}"}
     assert body["auth"]["kind"] == "session"

@@ -6,6 +6,7 @@ import re
 from hashlib import sha256
 
 from app.domain.errors import BadHash
+from app.domain.messages import Message
 
 HASH_DIGITS = 64
 
@@ -45,7 +46,7 @@ def parse_prefix(text: str, length: int) -> str:
 
     """
     if len(text) != length or not _HEX.fullmatch(text):
-        raise BadHash(f"Send exactly {length} lower-case hexadecimal digits.")
+        raise BadHash(Message("Send exactly {length} lower-case hexadecimal digits.", length=length))
     return text
 
 

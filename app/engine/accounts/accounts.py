@@ -41,6 +41,7 @@ class Account(Base):
     """A user who signs in with an e-mail address, which is stored normalised.
 
     `permissions` are those that the account has or lacks whatever its workspace gives to members, by name.
+    `language` is that of the user's messages, None until one is chosen on a page.
     """
 
     __tablename__ = "accounts"
@@ -57,6 +58,7 @@ class Account(Base):
     disabled_at: Mapped[datetime | None]
     disabled_by_operator: Mapped[bool] = mapped_column(default=False, server_default=false())
     totp_enabled_at: Mapped[datetime | None]
+    language: Mapped[str | None] = mapped_column(String(8))
     created_at: Mapped[datetime]
 
 
@@ -69,6 +71,7 @@ class Profile(NamedTuple):
     role: str
     permissions: dict[str, bool] | None
     api_access: bool
+    language: str | None
     workspace_id: str
     workspace_name: str
     denied_to_members: list[str] | None
@@ -80,7 +83,7 @@ _PROFILE = Statement(
     Profile,
     lambda _dialect: (
         select(
-            *columns_of(Account, ("id", "email", "name", "role", "permissions", "api_access")),
+            *columns_of(Account, ("id", "email", "name", "role", "permissions", "api_access", "language")),
             Workspace.id.label("workspace_id"),
             Workspace.name.label("workspace_name"),
             Workspace.denied_to_members,
@@ -199,6 +202,11 @@ def set_password(session: Session, account_id: str, password_hash: str, *, now: 
     account.password_hash = password_hash
     _record(session, Action.PASSWORD_CHANGE, account)
     end_all(session, account_id, now=now)
+
+
+def choose_language(session: Session, account_id: str, language: str) -> None:
+    """Store the language in which the user reads."""
+    locked(session, account_id).language = language
 
 
 def disable(session: Session, account_id: str, *, by_operator: bool = True, now: Moment) -> None:

@@ -14,6 +14,7 @@ from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import is_id, new_id
+from app.domain.messages import Message
 from app.domain.permissions import ALL, Permission
 from app.domain.tokens import TokenKind
 from app.engine.audit_log import entries as audit_log
@@ -117,5 +118,5 @@ def _require_room(session: Session, account_id: str, now: Moment) -> None:
         or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now),
     )
     if session.scalars(live).one() >= MAX_KEYS:
-        detail = f"The account has {MAX_KEYS} API keys. Revoke one that is no longer used."
+        detail = Message("The account has {max} API keys. Revoke one that is no longer used.", max=MAX_KEYS)
         raise ValidationFailed(detail, errors=(FieldError("/name", detail),))

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
+from app.domain.messages import Message
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.infra.crypto.digest_keys import DigestKeys
@@ -81,7 +82,9 @@ def create(
     """
     mine = select(func.count()).where(WebhookEndpoint.workspace_id == workspace_id)
     if session.scalars(mine).one() >= MAX_ENDPOINTS:
-        detail = f"The workspace has {MAX_ENDPOINTS} endpoints. Delete one that is no longer used."
+        detail = Message(
+            "The workspace has {max} endpoints. Delete one that is no longer used.", max=MAX_ENDPOINTS
+        )
         raise ValidationFailed(errors=(FieldError("/url", detail),))
     endpoint = WebhookEndpoint(
         id=new_id("whe"),

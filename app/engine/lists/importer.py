@@ -29,6 +29,7 @@ from app.domain.lists.headers.column_mapping import (
 )
 from app.domain.lists.headers.column_values import FittedColumns, fit_columns
 from app.domain.lists.row_values import ImportDefaults
+from app.domain.messages import Message
 from app.engine.lists import import_runs, imported_rows, ingest
 from app.engine.lists.ingest import IngestResult
 from app.engine.lists.row_parser import DigestedRow, RejectRow, RowParser, digester_of
@@ -283,7 +284,11 @@ def _columns(table: Table, options: ImportOptions, rows: Sequence[Sequence[str]]
     missing = [name for name in options.mapped if not columns.layout.has(name)]
     if missing:
         found = ", ".join(repr(name) for name in table.header)
-        raise InvalidValue(f"The list has no column {missing[0]!r}. Columns found: {found}.")
+        raise InvalidValue(
+            Message(
+                "The list has no column {name}. Columns found: {found}.", name=repr(missing[0]), found=found
+            )
+        )
     if not columns.layout.names_rows:
         raise InvalidValue(explain_unknown(table.header, options.entity))
     return columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.domain.audit_actions import Action
 from app.domain.call_registers import Effect, strictest
 from app.domain.errors import FieldError, NotFound, ValidationFailed
+from app.domain.messages import Message
 from app.engine.audit_log import entries as audit_log
 from app.features.call_registers import loading, overviews
 from app.features.call_registers.overviews import Overview
@@ -39,7 +40,10 @@ def choose(register_id: str, effect: Effect) -> Overview:
         if row is None:
             raise NotFound(UNKNOWN)
         if strictest([effect, row.operator_effect]) is not effect:
-            detail = f"The operator has set {row.operator_effect.value}; a workspace may be stricter only."
+            detail = Message(
+                "The operator has set {value}; a workspace may be stricter only.",
+                value=row.operator_effect.value,
+            )
             raise ValidationFailed(errors=(FieldError("/effect", detail),))
         loading.set_effect(
             session,

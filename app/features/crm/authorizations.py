@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from app.domain.errors import NotFound
 from app.domain.ids import is_id
+from app.domain.messages import Message
 from app.features.crm import connections
 from app.features.crm.connections import Credentials, CrmConnection
 from app.features.crm.vendors.vendor import Crm, OAuth
@@ -29,7 +30,12 @@ def begin(
     """Store the secrets of a new authorization, and return the URL at which the admin agrees to it."""
     oauth = crm.oauth
     if oauth is None or not crm.offers_oauth:
-        raise NotFound(f"{crm.title} cannot be connected this way: ask the operator to register a client.")
+        raise NotFound(
+            Message(
+                "{title} cannot be connected this way: ask the operator to register a client.",
+                title=crm.title,
+            )
+        )
     verifier = secrets.token_urlsafe(48)
     state = f"{connection.id}.{secrets.token_urlsafe(24)}"
     pending = replace(

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
+from app.domain.messages import Message
 from app.features.crm import connections, credential_checks, mapping, properties
 from app.features.crm.connections import ConnectionStatus, Credentials, CrmConnection
 from app.features.crm.index import crm_index
@@ -212,7 +213,7 @@ def _create_as(session: Session, connection: CrmConnection, new_people: RecordKi
         return
     crm = crm_named(connection.vendor)
     if not crm.creates_leads:
-        detail = f"New people can be contacts only in {crm.title}."
+        detail = Message("New people can be contacts only in {title}.", title=crm.title)
         raise ValidationFailed(errors=(FieldError("/new_people", detail),))
     connections.create_as(session, connection, new_people)
     connections.check(session, connection, now=now)

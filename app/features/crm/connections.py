@@ -17,6 +17,7 @@ from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.exclusions import CRM_STAGE
 from app.domain.ids import new_id
 from app.domain.kinds import PUSH, READ_CRM
+from app.domain.messages import Message
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.engine.exclusions import exclusions
@@ -151,7 +152,9 @@ def create(
     """
     mine = select(func.count()).where(CrmConnection.workspace_id == workspace_id)
     if session.scalars(mine).one() >= MAX_CONNECTIONS:
-        detail = f"The workspace has {MAX_CONNECTIONS} CRM connections. Disconnect one first."
+        detail = Message(
+            "The workspace has {max} CRM connections. Disconnect one first.", max=MAX_CONNECTIONS
+        )
         raise ValidationFailed(detail, errors=(FieldError("/vendor", detail),))
     connection_id = new_id("crm")
     is_pending = bool(credentials.state)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from app.domain.errors import FieldError, InvalidValue
+from app.domain.messages import Message
 from app.features.crm.vendors.person import CrmField, Person
 from app.features.crm.vendors.properties import Property
 from app.features.crm.vendors.vendor import Crm
@@ -29,13 +30,20 @@ def validate(crm: Crm, mapping: Mapping[str, str]) -> dict[str, str]:
     for field, name in chosen.items():
         if not _is_name(crm, name):
             raise InvalidValue(
-                f"The property of {field} is not a name such as {crm.mapping[CrmField.EMAIL]}."
+                Message(
+                    "The property of {field} is not a name such as {value}.",
+                    field=field,
+                    value=crm.mapping[CrmField.EMAIL],
+                )
             )
     if len(set(chosen.values())) < len(chosen):
         raise InvalidValue("Each property can be written from one field only.")
     if chosen.get(CrmField.EMAIL) != crm.mapping[CrmField.EMAIL]:
         raise InvalidValue(
-            f"The property of email must be {crm.mapping[CrmField.EMAIL]}: people are found by it."
+            Message(
+                "The property of email must be {value}: people are found by it.",
+                value=crm.mapping[CrmField.EMAIL],
+            )
         )
     return chosen
 
@@ -49,12 +57,18 @@ def validate_constants(crm: Crm, mapping: Mapping[str, str], constants: Mapping[
     """
     chosen = {name.strip(): value.strip() for name, value in constants.items() if value.strip()}
     if len(chosen) > MAX_CONSTANTS:
-        raise InvalidValue(f"At most {MAX_CONSTANTS} properties can have a constant value.")
+        raise InvalidValue(Message("At most {max} properties can have a constant value.", max=MAX_CONSTANTS))
     for name in chosen:
         if not _is_name(crm, name):
-            raise InvalidValue(f"A constant's property is not a name such as {crm.mapping[CrmField.TITLE]}.")
+            raise InvalidValue(
+                Message(
+                    "A constant's property is not a name such as {value}.", value=crm.mapping[CrmField.TITLE]
+                )
+            )
         if name in mapping.values():
-            raise InvalidValue(f"{name} is written from a field already. Remove it there, or here.")
+            raise InvalidValue(
+                Message("{name} is written from a field already. Remove it there, or here.", name=name)
+            )
     return chosen
 
 
@@ -67,7 +81,8 @@ def mistakes(
             yield FieldError(f"/mapping/{field}", reason)
         elif field == CrmField.MARKS and known[name].options:
             yield FieldError(
-                f"/mapping/{field}", f"{name} accepts some values only. Name a property of text."
+                f"/mapping/{field}",
+                Message("{name} accepts some values only. Name a property of text.", name=name),
             )
     for name, value in constants.items() if known else ():
         accepted = known[name].values if name in known else []
@@ -75,7 +90,13 @@ def mistakes(
             yield FieldError(f"/constants/{name}", reason)
         elif accepted and value not in accepted:
             yield FieldError(
-                f"/constants/{name}", f"{name} does not accept {value}. It accepts {_shown(accepted)}."
+                f"/constants/{name}",
+                Message(
+                    "{name} does not accept {value}. It accepts {accepted}.",
+                    name=name,
+                    value=value,
+                    accepted=_shown(accepted),
+                ),
             )
 
 

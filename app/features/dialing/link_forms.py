@@ -55,14 +55,16 @@ def parse(text: str) -> str:
     """
     form = text.strip()
     if len(form) > MAX_LENGTH:
-        raise InvalidValue(f"Longer than {MAX_LENGTH} characters.")
+        raise InvalidValue(Message("Longer than {max} characters.", max=MAX_LENGTH))
     if _UNUSABLE.search(form) or not form.isascii():
         raise InvalidValue("Use no spaces, quotes, backslashes and letters outside ASCII.")
     if _PLACEHOLDER.findall(form) not in ([NUMBER], [DIGITS]) or "}" in _PLACEHOLDER.sub("", form):
         raise InvalidValue(_NO_PLACEHOLDER)
     scheme = _SCHEME.match(form)
     if scheme is None or scheme[1].lower() not in SCHEMES:
-        raise InvalidValue(f"Begin with one of {', '.join(f'{each}:' for each in SCHEMES)}")
+        raise InvalidValue(
+            Message("Begin with one of {names}", names=", ".join(f"{each}:" for each in SCHEMES))
+        )
     if scheme[1].lower() == "https":
         _require_host(form)
     return f"{scheme[1].lower()}:{form[scheme.end() :]}"

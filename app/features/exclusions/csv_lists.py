@@ -16,6 +16,7 @@ from app.domain.lists.files.csv_files import is_archive
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.files.tables import read_table
 from app.domain.lists.headers.column_mapping import Entity, map_columns
+from app.domain.messages import Message
 from app.domain.normal.texts.text_folding import fold
 from app.engine.exclusions.exclusions import Entry
 
@@ -26,7 +27,7 @@ NO_COLUMN = (
     "No column with a domain, an e-mail or a LinkedIn profile was recognised. Name the columns domain, email "
     "or linkedin_url in the first row."
 )
-UNKNOWN_REASON = f"The reason is none of {', '.join(Reason)}."
+UNKNOWN_REASON = Message("The reason is none of {names}.", names=", ".join(Reason))
 _REASON, _NOTE = "reason", "note"
 _KINDS = {
     "company_domain": Kind.DOMAIN,
@@ -175,5 +176,5 @@ def _note(row: Row, columns: _Columns) -> str | None:
     if text is None:
         return None
     if len(text) > MAX_NOTE:
-        raise InvalidValue(f"The note has more than {MAX_NOTE} characters.")
+        raise InvalidValue(Message("The note has more than {max} characters.", max=MAX_NOTE))
     return single_lines.single_line(text)

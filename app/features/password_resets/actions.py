@@ -17,6 +17,7 @@ from app.infra.crypto import passwords
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.web import account_rules, admission, public_urls
+from app.web.languages.negotiation import language
 from app.web.request_actor import account_actor
 from app.web.services import services
 from app.web.sign_in.auth import caller
@@ -64,7 +65,7 @@ def create_link(account_id: str) -> ResetLink:
 def request_mail(email: str) -> None:
     """Have a link sent to the address, if an account has it."""
     with services().database.transaction() as session:
-        work_id = resets.request(session, email, now=database_clock.now())
+        work_id = resets.request(session, email, language=language(), now=database_clock.now())
     if work_id is not None:
         services().publisher.push(MAIL_PASSWORD_RESET, Queue.UPKEEP, [work_id])
 

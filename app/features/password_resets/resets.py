@@ -30,6 +30,7 @@ from app.features.password_resets import rules
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert_into
 from app.infra.database.session import Session
+from app.infra.languages.catalogues import SOURCE
 from app.settings import Settings
 
 MAILED_FOR = timedelta(hours=1)
@@ -56,7 +57,8 @@ class PasswordReset(Base):
     """A link of an account.
 
     One that is sent by mail has no token before, and no account if nobody has the address. `address_digest`
-    is keyed; `issued_for` is a hash of the address and the password that the account had.
+    is keyed; `issued_for` is a hash of the address and the password that the account had. `language` is that
+    of the request for a message.
     """
 
     __tablename__ = "password_resets"
@@ -66,15 +68,17 @@ class PasswordReset(Base):
     address_digest: Mapped[bytes | None] = mapped_column(unique=True)
     token_digest: Mapped[bytes | None] = mapped_column(unique=True)
     issued_for: Mapped[bytes | None]
+    language: Mapped[str | None] = mapped_column(String(8))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ResetMessage:
-    """A link to send to an address."""
+    """A link to send to an address, in the account's language, or that of the request."""
 
     email: str
+    language: str
     token: str = field(repr=False)
 
 
@@ -99,8 +103,8 @@ def issue(session: Session, account: Account, *, now: Moment) -> tuple[str, date
     return token, reset.expires_at
 
 
-def request(session: Session, email: str, *, now: Moment) -> str | None:
-    """Have a link sent to the address if an account has it.
+def request(session: Session, email: str, *, language: str = SOURCE, now: Moment) -> str | None:
+    """Have a link sent to the address if an account has it, in this language unless the account has one.
 
     Return the id of the work, or None if one was sent a short time ago.
     """
@@ -110,6 +114,7 @@ def request(session: Session, email: str, *, now: Moment) -> str | None:
         "account_id": account.id if account else None,
         "token_digest": None,
         "issued_for": None,
+        "language": language,
         "created_at": now,
         "expires_at": now + MAILED_FOR,
     }
@@ -130,10 +135,10 @@ def request(session: Session, email: str, *, now: Moment) -> str | None:
 
 def begin_sending(session: Session, turn: Turn, settings: Settings, *, now: Moment) -> ResetMessage | None:
     """Store a new token and return the message; None if there is no account, or it may have no password."""
-    query = select(PasswordReset.account_id).where(
+    query = select(PasswordReset.account_id, PasswordReset.language).where(
         PasswordReset.id == turn.id, PasswordReset.expires_at > now
     )
-    account_id = session.scalar(query)
+    account_id, requested = session.execute(query).one_or_none() or (None, None)
     account = None if account_id is None else accounts.locked(session, account_id)
     if account is None or rules.refusal(account, settings):
         turns.end(session, turn)
@@ -148,7 +153,7 @@ def begin_sending(session: Session, turn: Turn, settings: Settings, *, now: Mome
         session, Action.PASSWORD_RESET_MAIL, object_id=account.id, workspace_id=account.workspace_id
     )
     turns.renew(session, turn, now=now)
-    return ResetMessage(account.email, token)
+    return ResetMessage(account.email, account.language or requested or SOURCE, token)
 
 
 def account_of(session: Session, token: str, *, now: Moment) -> Account | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from app.domain.messages import Message
 from app.engine.work import turns
 from app.engine.work.turns import Turn
 from app.features.password_resets import resets, rules
@@ -18,15 +19,12 @@ from workers.execution import work
 from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
 
-_SUBJECT = "A new password for Contact lookup"
-_TEXT = """\
-Open this link within an hour to choose a new password. It works once.
-
-{url}
-
-Somebody entered this address on the page "Forgotten password". If it was not you, do nothing: the password
-stays as it is.
-"""
+_SUBJECT = Message("A new password for Contact lookup")
+_OPEN = Message("Open this link within an hour to choose a new password. It works once.")
+_WHY = Message(
+    "Somebody entered this address on the page “Forgotten password”. If it was not you, do nothing: the "
+    "password stays as it is."
+)
 
 
 def is_able(services: WorkerServices) -> bool:
@@ -43,7 +41,11 @@ def mail_reset(turn: Turn, services: WorkerServices) -> None:
         return
     settings, url = services.settings, f"{services.settings.public_url}/sign-in/reset?token={message.token}"
     mail = outgoing_mail.message(
-        sender=settings.mail_from, recipient=message.email, subject=_SUBJECT, text=_TEXT.format(url=url)
+        sender=settings.mail_from,
+        recipient=message.email,
+        language=message.language,
+        subject=_SUBJECT,
+        paragraphs=(_OPEN, url, _WHY),
     )
     try:
         outgoing_mail.send(parse_server(settings.smtp_url), mail, message.email)

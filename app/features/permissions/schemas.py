@@ -7,6 +7,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validate
 
 from app.domain.ids import EXAMPLES
+from app.domain.messages import Message
 from app.domain.permissions import ACTS, Permission
 from app.engine.accounts.accounts import Role
 from app.web.schemas.fields import ResponseSchema, StrictSchema
@@ -30,7 +31,7 @@ class _ChangesSchema(StrictSchema):
     @post_load
     def _by_permission(self, data: dict[str, Any], **_options: Any) -> dict[Permission, bool | None]:
         if not data:
-            message = f"Name at least one of {', '.join(Permission)}."
+            message = Message("Name at least one of {names}.", names=", ".join(Permission))
             raise ValidationError(message)
         return {Permission(name): value for name, value in data.items()}
 

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
 from app.domain.kinds import MAIL_CODE
+from app.engine.accounts import accounts
 from app.engine.work import items, specs, turns
 from app.engine.work.items import NewItem, WorkItem
 from app.engine.work.specs import WorkSpec
@@ -26,6 +27,7 @@ from app.infra.crypto import encryption
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert_into
 from app.infra.database.session import Session
+from app.infra.languages.catalogues import SOURCE
 
 USABLE_FOR = timedelta(minutes=20)
 """How long a code can be used after any request for it; a request for an older one replaces it."""
@@ -50,7 +52,7 @@ _PURPOSE = "mailbox code"
 class MailboxCode(Base):
     """The code of an address; `address_digest` is keyed, and `email` is encrypted.
 
-    `code_digest` is of the last code that was sent, null before it.
+    `code_digest` is of the last code that was sent, null before it. `language` is that of the request.
     """
 
     __tablename__ = "mailbox_codes"
@@ -60,14 +62,16 @@ class MailboxCode(Base):
     email: Mapped[bytes]
     code_digest: Mapped[bytes | None]
     sent_at: Mapped[datetime | None]
+    language: Mapped[str | None] = mapped_column(String(8))
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
 @dataclass(frozen=True, slots=True)
 class CodeMessage:
-    """A code to send to an address."""
+    """A code to send to an address, in the language of its account, or that of the request."""
 
     email: str
+    language: str
     code: str
 
 
@@ -76,10 +80,10 @@ def address_digest(session: Session, email: str) -> bytes:
     return session.keys.digest(_PURPOSE, email)
 
 
-def request(session: Session, email: str, *, now: Moment) -> str:
+def request(session: Session, email: str, *, language: str = SOURCE, now: Moment) -> str:
     """Return the id of the address's code; a worker sends it, unless it was sent in the last 20 minutes."""
     address, code_id = address_digest(session, email), new_id("mbc")
-    unsent = {"code_digest": None, "sent_at": None, "expires_at": now + LIFETIME}
+    unsent = {"code_digest": None, "sent_at": None, "language": language, "expires_at": now + LIFETIME}
     sealed = encryption.encrypt(session.keys, _PURPOSE, code_id, email.encode())
     insertion = insert_into(session.get_bind().dialect.name, MailboxCode).values(
         id=code_id, address_digest=address, email=sealed, **unsent
@@ -104,15 +108,17 @@ def begin_sending(session: Session, turn: Turn, *, now: Moment) -> CodeMessage |
         update(MailboxCode)
         .where(MailboxCode.id == turn.id, MailboxCode.expires_at > now)
         .values(code_digest=_digest(session, code))
-        .returning(MailboxCode.email)
+        .returning(MailboxCode.email, MailboxCode.language)
         .execution_options(synchronize_session=False)
     ).one_or_none()
     if row is None:
         turns.end(session, turn)
         return None
     turns.renew(session, turn, now=now)
-    email = encryption.decrypt(session.keys, _PURPOSE, turn.id, row.email)
-    return CodeMessage(email.decode(), code)
+    email = encryption.decrypt(session.keys, _PURPOSE, turn.id, row.email).decode()
+    account = accounts.by_email(session, email)
+    chosen = None if account is None else account.language
+    return CodeMessage(email, chosen or row.language or SOURCE, code)
 
 
 def finish_sending(session: Session, turn: Turn, *, now: Moment) -> None:

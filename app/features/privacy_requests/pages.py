@@ -29,6 +29,7 @@ from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission, failure_limits
 from app.web.bodies.downloads import as_file
+from app.web.languages.negotiation import language
 from app.web.pages import forms
 from app.web.pages.blueprint import PageBlueprint, protect
 from app.web.pages.rendering import go_to, page
@@ -179,7 +180,7 @@ def _request_code(email: str) -> str:
     now = database_clock.now()
     with services().database.transaction() as session:
         proof_id = mailbox_proofs.request(session, email, now=now)
-        code_id = mailbox_codes.request(session, email, now=now)
+        code_id = mailbox_codes.request(session, email, language=language(), now=now)
     services().publisher.push(MAIL_CODE, Queue.UPKEEP, [code_id])
     return proof_id
 

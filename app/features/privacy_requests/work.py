@@ -5,6 +5,7 @@ from __future__ import annotations
 from email.message import EmailMessage
 from functools import partial
 
+from app.domain.messages import Message
 from app.engine.work import turns
 from app.engine.work.turns import Turn
 from app.features.privacy_requests import mailbox_codes, mailbox_proofs
@@ -19,16 +20,16 @@ from workers.execution import work
 from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
 
-_SUBJECT = "Your code: {code}"
-_TEXT = """\
-{code} is the code to see, correct or erase the data about this e-mail address.
-
-Enter it within 20 minutes on the page on which you asked for it. It can be used once. If you ask again,
-also in another browser, it is still this code, unless a newer message arrives.
-
-Somebody entered this address on that page. If it was not you, do nothing: without the code, nobody sees
-whether any data is stored about you.
-"""
+_SUBJECT = Message("Your code: {code}")
+_CODE = Message("{code} is the code to see, correct or erase the data about this e-mail address.")
+_USE = Message(
+    "Enter it within 20 minutes on the page on which you asked for it. It can be used once. If you ask "
+    "again, also in another browser, it is still this code, unless a newer message arrives."
+)
+_WHY = Message(
+    "Somebody entered this address on that page. If it was not you, do nothing: without the code, nobody "
+    "sees whether any data is stored about you."
+)
 
 
 def is_able(services: WorkerServices) -> bool:
@@ -62,8 +63,13 @@ def mail_code(turn: Turn, services: WorkerServices) -> None:
 
 def _message(sender: str, code: CodeMessage) -> EmailMessage:
     shown = " ".join(code.code[start : start + 4] for start in range(0, len(code.code), 4))
-    subject, text = _SUBJECT.format(code=shown), _TEXT.format(code=shown)
-    return outgoing_mail.message(sender=sender, recipient=code.email, subject=subject, text=text)
+    return outgoing_mail.message(
+        sender=sender,
+        recipient=code.email,
+        language=code.language,
+        subject=_SUBJECT.format(code=shown),
+        paragraphs=(_CODE.format(code=shown), _USE, _WHY),
+    )
 
 
 def _purges(_settings: Settings, now: Moment) -> tuple[Purge, ...]:

@@ -184,7 +184,9 @@ def download_result(upload: Upload, file_format: str | None = None) -> Response:
 
 def _check_columns(upload: Upload, columns: Sequence[str | None]) -> None:
     if len(columns) != len(upload.header):
-        detail = f"The list has {len(upload.header)} columns; give a field or null for each."
+        detail: str = Message(
+            "The list has {count} columns; give a field or null for each.", count=len(upload.header)
+        )
     elif upload.operation == Operation.VERIFY:
         if (problem := verified_rows.problem_of(columns)) is None:
             return

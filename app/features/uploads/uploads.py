@@ -11,6 +11,7 @@ from sqlalchemy.orm import defer
 
 from app.domain.errors import UploadNotFound, UploadNotReady
 from app.domain.ids import is_id, new_id
+from app.domain.messages import Message
 from app.engine.enrichments.skips import SkipRule
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.work import items
@@ -53,7 +54,9 @@ def create(
         raise UploadNotReady(NO_ROOM)
     unfinished = select(func.count()).select_from(Upload).where(Upload.workspace_id == workspace_id)
     if (session.scalar(unfinished.where(Upload.status.not_in(FINAL))) or 0) >= MAX_OPEN:
-        raise UploadNotReady(f"The workspace has {MAX_OPEN} unfinished uploads. Delete or cancel some first.")
+        raise UploadNotReady(
+            Message("The workspace has {max} unfinished uploads. Delete or cancel some first.", max=MAX_OPEN)
+        )
     options = dict(table_options or {})
     operation = options.pop("operation", Operation.ENRICH.value)
     upload = Upload(

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from app.domain.callers import Caller
 from app.domain.errors import FieldError, ValidationFailed
+from app.domain.messages import Message
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.api_keys import ApiKey
 from app.features.usage import usage
@@ -43,9 +44,13 @@ def parse_period(start: date | None, end: date | None) -> tuple[date, date]:
     if end < start:
         raise ValidationFailed(errors=(FieldError("/to", "This must not be before 'from'."),))
     if end == date.max:  # it has no end that is a time
-        raise ValidationFailed(errors=(FieldError("/to", f"This must be before {date.max}."),))
+        raise ValidationFailed(
+            errors=(FieldError("/to", Message("This must be before {max}.", max=date.max)),)
+        )
     if end - start >= timedelta(days=MAX_DAYS):
-        raise ValidationFailed(errors=(FieldError("/from", f"Ask for at most {MAX_DAYS} days."),))
+        raise ValidationFailed(
+            errors=(FieldError("/from", Message("Ask for at most {max} days.", max=MAX_DAYS)),)
+        )
     return start, end
 
 

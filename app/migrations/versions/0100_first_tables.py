@@ -220,6 +220,7 @@ def _create_accounts() -> None:
         sa.Column("disabled_at", TIME),
         sa.Column("disabled_by_operator", sa.Boolean(), nullable=False, server_default=sa.false()),
         sa.Column("totp_enabled_at", TIME),
+        sa.Column("language", sa.String(8)),
         sa.Column("created_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_accounts")),
         sa.CheckConstraint("role IN ('member', 'admin')", name=op.f("ck_accounts_role_known")),
@@ -326,6 +327,7 @@ def _create_accounts() -> None:
         sa.Column("address_digest", sa.LargeBinary()),
         sa.Column("token_digest", sa.LargeBinary()),
         sa.Column("issued_for", sa.LargeBinary()),
+        sa.Column("language", sa.String(8)),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("expires_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_password_resets")),
@@ -2055,6 +2057,7 @@ def _create_privacy() -> None:
         sa.Column("email", sa.LargeBinary(), nullable=False),
         sa.Column("code_digest", sa.LargeBinary()),
         sa.Column("sent_at", TIME),
+        sa.Column("language", sa.String(8)),
         sa.Column("expires_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_mailbox_codes")),
     )

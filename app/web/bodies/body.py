@@ -19,6 +19,7 @@ from app.domain.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
+from app.domain.messages import Message
 from app.web import costs
 
 MAX_BYTES = 256 * 1024
@@ -96,9 +97,13 @@ def parse(raw: bytes) -> object:
     except UnicodeDecodeError as error:
         raise MalformedJson("The body is not UTF-8.") from error
     except RecursionError as error:
-        raise MalformedJson(f"The body is nested deeper than {MAX_DEPTH} levels.") from error
+        raise MalformedJson(Message("The body is nested deeper than {max} levels.", max=MAX_DEPTH)) from error
     except json.JSONDecodeError as error:
-        raise MalformedJson(f"The body is not JSON: line {error.lineno}, column {error.colno}.") from error
+        raise MalformedJson(
+            Message(
+                "The body is not JSON: line {lineno}, column {colno}.", lineno=error.lineno, colno=error.colno
+            )
+        ) from error
     except ValueError as error:  # Python's limit on the digits of an integer
         raise MalformedJson("The body contains a number with too many digits.") from error
 
@@ -117,7 +122,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _bad_values(value: object, pointer: str, depth: int) -> list[FieldError]:
     if depth > MAX_DEPTH:
-        raise MalformedJson(f"The body is nested deeper than {MAX_DEPTH} levels.")
+        raise MalformedJson(Message("The body is nested deeper than {max} levels.", max=MAX_DEPTH))
     match value:
         case dict():
             errors = [FieldError(pointer, "The name of a field contains U+0000 or a lone surrogate.")] * any(

@@ -8,6 +8,7 @@ from typing import Any
 from flask import request
 
 from app.domain.errors import FieldError, ValidationFailed
+from app.domain.messages import Message
 from app.engine.jobs import idempotency
 from app.engine.jobs.idempotency import Claim
 from app.infra.crypto.digest_keys import DigestKeys
@@ -76,6 +77,6 @@ def _digest(keys: DigestKeys, body: dict[str, Any] | None = None) -> bytes:
 def _key() -> str | None:
     key = request.headers.get(HEADER)
     if key is not None and not _KEY.fullmatch(key):
-        detail = f"{HEADER} must be 1 to 255 printable ASCII characters."
+        detail = Message("{header} must be 1 to 255 printable ASCII characters.", header=HEADER)
         raise ValidationFailed(detail, errors=(FieldError("", detail),))
     return key

@@ -19,6 +19,7 @@ from app.domain.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
+from app.domain.messages import Message
 from app.domain.single_lines import UNSHOWN
 from app.web import admission
 from app.web.bodies import body
@@ -84,13 +85,17 @@ def received_file(max_mb: int, kind: FileKind = LISTS) -> Iterator[ReceivedFile]
 
     """
     max_bytes = max_mb << 20
-    too_large = PayloadTooLarge(f"Send a file of at most {max_mb} MB; split a longer list into several.")
+    too_large = PayloadTooLarge(
+        Message("Send a file of at most {max} MB; split a longer list into several.", max=max_mb)
+    )
     request.max_content_length = max_bytes + _FORM_BYTES
     if (request.content_length or 0) > request.max_content_length:
         raise too_large
     if request.mimetype not in {FORM, *kind.types, *OTHER_TYPES}:
         types = " or ".join(kind.types)
-        raise UnsupportedMediaType(f"Send the file as {types}, or as the part '{PART}' of a form.")
+        raise UnsupportedMediaType(
+            Message("Send the file as {types}, or as the part '{part}' of a form.", types=types, part=PART)
+        )
     with ExitStack() as until_stored:
         with admission.suspended():
             _receive(request.content_length or 0, until_stored)
@@ -99,7 +104,9 @@ def received_file(max_mb: int, kind: FileKind = LISTS) -> Iterator[ReceivedFile]
         if len(file.content) > max_bytes:
             raise too_large
         if not file.content:
-            detail = f"Choose {kind.title}; it is the part '{PART}' of the form."
+            detail = Message(
+                "Choose {title}; it is the part '{part}' of the form.", title=kind.title, part=PART
+            )
             raise ValidationFailed(detail, errors=(FieldError(f"/{PART}", detail),))
         yield file
 

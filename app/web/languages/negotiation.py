@@ -22,10 +22,15 @@ def language() -> str:
     if not has_request_context():
         return SOURCE
     if "language" not in g:
-        chosen = request.cookies.get(COOKIE, "")
-        g.language = chosen if chosen in NAMES else _accepted()
+        g.language = chosen() or _accepted()
     found: str = g.language
     return found
+
+
+def chosen() -> str | None:
+    """Return the language that the browser's user chose, if one did."""
+    language = request.cookies.get(COOKIE, "")
+    return language if language in NAMES else None
 
 
 def depends_on_language(response: Response) -> Response:

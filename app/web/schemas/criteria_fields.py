@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from marshmallow import fields, validate
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 from app.domain.normal.texts import vocabularies
 from app.domain.normal.texts.title_words import searched_words
 from app.engine.contacts.seniorities import SENIORITIES
@@ -28,7 +29,7 @@ def any_of(field: fields.String, *, most: int, example: Sequence[str], descripti
 def job_title(text: str) -> str:
     """Return the words of a job title on one line; a text without words is an error."""
     if len(text) > MAX_TITLE:
-        raise InvalidValue(f"Longer than {MAX_TITLE} characters.")
+        raise InvalidValue(Message("Longer than {max} characters.", max=MAX_TITLE))
     if not searched_words(text):
         raise InvalidValue("Send words of a job title, such as VP Sales.")
     return " ".join(text.split())
@@ -40,7 +41,7 @@ def _one_of(known: Sequence[str], normalize: Callable[[str], str]) -> Callable[[
     def normal(text: str) -> str:
         value = normalize(text)
         if value not in known:
-            raise InvalidValue(f"This is not known. Use one of {', '.join(known)}.")
+            raise InvalidValue(Message("This is not known. Use one of {names}.", names=", ".join(known)))
         return value
 
     return normal

@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validate
 
 from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
+from app.domain.messages import Message
 from app.domain.normal.companies.employers import given_employer
 from app.engine.enrichments import skips
 from app.engine.enrichments.skips import NOBODY, SkipRule, SkipWhen
@@ -156,7 +157,11 @@ def _item(raw: dict[str, Any], entity: str) -> dict[str, Any]:
         item = ItemSchema().load(raw)
         key = "subject" if entity == "person" else "company"
         if set(item) - {"client_reference"} != {key}:
-            raise InsufficientIdentifiers(f"An item of entity {entity} must have '{key}' and no other name.")
+            raise InsufficientIdentifiers(
+                Message(
+                    "An item of entity {entity} must have '{key}' and no other name.", entity=entity, key=key
+                )
+            )
     except ValidationError as error:
         return base | {"error": ValidationFailed(errors=tuple(field_errors(error.messages))).as_dict()}
     except Problem as problem:

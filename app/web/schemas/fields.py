@@ -14,6 +14,7 @@ from marshmallow import EXCLUDE, RAISE, ValidationError, fields, post_load, vali
 
 from app.domain import ids, purposes, single_lines
 from app.domain.errors import FieldError, InvalidValue, NotAProfileUrl, Problem
+from app.domain.messages import Message
 from app.domain.normal import emails, person_emails, websites
 from app.domain.normal.companies.employers import given_employer
 from app.domain.normal.phones import phones
@@ -70,7 +71,9 @@ class NonBlankString(fields.String):
     ) -> str:
         text: str = super()._deserialize(value, attr, data, **options).strip()
         if len(text) <= self.max_length < len(unicodedata.normalize("NFKC", text)):
-            raise ValidationError(f"Longer than {self.max_length} characters when ligatures are written out.")
+            raise ValidationError(
+                Message("Longer than {max} characters when ligatures are written out.", max=self.max_length)
+            )
         return text
 
 
@@ -138,7 +141,7 @@ class NormalizedString(fields.String):
     ) -> str:
         text: str = super()._deserialize(value, attr, data, **options)
         if len(text) > MAX_URL:
-            raise ValidationError(f"Longer than {MAX_URL} characters.")
+            raise ValidationError(Message("Longer than {max} characters.", max=MAX_URL))
         try:
             return self.normalize_text(text)
         except InvalidValue as error:

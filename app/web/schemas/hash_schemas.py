@@ -7,6 +7,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from app.domain.errors import BadHash, FieldError
+from app.domain.messages import Message
 from app.domain.normal.hashes import parse_hash
 from app.web.schemas.fields import ResponseSchema, StrictSchema
 
@@ -50,7 +51,7 @@ class PatternSchema(ResponseSchema):
 def one_of(data: dict[str, Any], *names: str) -> None:
     """Raise ValidationError unless exactly one of the fields is present."""
     if sum(name in data for name in names) != 1:
-        raise ValidationError(f"Send exactly one of {', '.join(names)}.")
+        raise ValidationError(Message("Send exactly one of {names}.", names=", ".join(names)))
 
 
 def all_hashes(data: dict[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from marshmallow import ValidationError, post_load
 
+from app.domain.messages import Message
 from app.domain.normal.companies.employers import given_employer
 from app.domain.records.subjects import Subject
 from app.engine.lookups import profile_snapshots
@@ -31,7 +32,7 @@ MIN_YEAR = 2000
 
 def _require_a_recent_year(captured_at: datetime) -> None:
     if captured_at.year < MIN_YEAR:
-        raise ValidationError(f"This is before the year {MIN_YEAR}.")
+        raise ValidationError(Message("This is before the year {min_year}.", min_year=str(MIN_YEAR)))
 
 
 class ProfileCompanySchema(StrictSchema):

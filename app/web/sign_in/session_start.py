@@ -14,6 +14,7 @@ from app.engine.accounts.sessions import Method
 from app.engine.audit_log import entries as audit_log
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
+from app.web.languages import negotiation
 from app.web.request_actor import account_actor, network_digest
 from app.web.services import services
 
@@ -35,7 +36,11 @@ def start(
     method: Method,
     now: datetime,
 ) -> StartedSession:
-    """Start a session of the account, and end those above the limit."""
+    """Start a session of the account, and end those above the limit.
+
+    A language that was chosen in the browser before is the account's, unless it has one.
+    """
+    account.language = account.language or negotiation.chosen()
     lifetime = services().session_lifetime
     login_session, token = sessions.start(
         session,

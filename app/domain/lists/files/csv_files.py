@@ -11,6 +11,7 @@ from app.domain.errors import InvalidValue
 from app.domain.lists.files import encodings
 from app.domain.lists.files.delimiters import CountKnown, most_known
 from app.domain.lists.files.other_formats import refuse_other_formats
+from app.domain.messages import Message
 
 _CHUNK = 1 << 20
 _SAMPLE = 1 << 16
@@ -98,7 +99,10 @@ def _require_encoding(encoding: str, head: bytes) -> None:
         codecs.getincrementaldecoder(encoding)("replace").decode(head)
     except UnicodeError:  # of UTF-16 and UTF-32 without a byte order mark
         raise InvalidValue(
-            f"The file does not have the encoding '{encoding}'. Leave it out, so that it is detected."
+            Message(
+                "The file does not have the encoding '{encoding}'. Leave it out, so that it is detected.",
+                encoding=encoding,
+            )
         ) from None
 
 

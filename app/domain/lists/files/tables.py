@@ -22,6 +22,7 @@ from app.domain.lists.headers.header_rows import (
     header_index,
     stripped,
 )
+from app.domain.messages import Message
 
 _SAMPLE = 1 << 16
 _LINK_FIELDS = frozenset({"linkedin_url", "url", "company_linkedin_url", "company_domain"})
@@ -112,7 +113,11 @@ def _of_workbook(file: IO[bytes], count_known: CountKnown, options: TableOptions
     name = options.sheet or max((name for name in first if first[name]), key=known.__getitem__, default="")
     if not first.get(name):
         raise InvalidValue(
-            f"The workbook has no sheet {options.sheet!r} with cells. Its sheets: {', '.join(first)}."
+            Message(
+                "The workbook has no sheet {sheet} with cells. Its sheets: {names}.",
+                sheet=repr(options.sheet),
+                names=", ".join(first),
+            )
             if options.sheet
             else "The workbook is empty."
         )

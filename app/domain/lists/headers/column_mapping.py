@@ -9,6 +9,7 @@ from enum import StrEnum
 from app.domain.errors import InvalidValue
 from app.domain.lists.headers.header_fields import FIELDS, NAME_HEADERS, Column, column
 from app.domain.lists.headers.name_headers import is_family_first
+from app.domain.messages import Message
 from app.domain.normal.texts.text_folding import fold
 
 _IGNORE = frozenset({"", "-", "ignore", "skip", "none"})
@@ -142,7 +143,11 @@ def check_mapping(mapped: Mapping[str, str]) -> None:
     for target in mapped.values():
         if fold(target) not in _IGNORE and column(target) is None:
             raise InvalidValue(
-                f"'{target}' is not a field. Map a column to one of: {', '.join(FIELDS)}; or to ignore."
+                Message(
+                    "'{target}' is not a field. Map a column to one of: {names}; or to ignore.",
+                    target=target,
+                    names=", ".join(FIELDS),
+                )
             )
 
 

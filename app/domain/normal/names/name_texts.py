@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 
 MAX_NAME_LENGTH = 200
 NO_LETTER = "The name must contain a letter."
@@ -24,7 +25,9 @@ _MARKED = re.compile("([^\\s,;|()/®™℠©]*)\\s?[®™℠©]+")
 def clean_text(text: str) -> str:
     """Return the text of a name in composed form, without headlines, pictures and numbers beside a comma."""
     if len(text) > MAX_NAME_LENGTH:
-        raise InvalidValue(f"The name is too long. Use at most {MAX_NAME_LENGTH} characters.")
+        raise InvalidValue(
+            Message("The name is too long. Use at most {max} characters.", max=MAX_NAME_LENGTH)
+        )
     if not text.isascii():
         text = _MARKED.sub(_without_mark, text)
         text = unicodedata.normalize("NFKC", APOSTROPHES.sub("'", text))

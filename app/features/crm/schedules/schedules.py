@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
+from app.domain.messages import Message
 from app.engine.audit_log import entries as audit_log
 from app.engine.work import items
 from app.engine.work.items import NewItem
@@ -47,7 +48,7 @@ def create(
     """
     mine = select(func.count()).where(CrmSchedule.connection_id == connection.id)
     if session.scalars(mine).one() >= MAX_SCHEDULES:
-        detail = f"The connection has {MAX_SCHEDULES} schedules. Delete one first."
+        detail = Message("The connection has {max} schedules. Delete one first.", max=MAX_SCHEDULES)
         raise ValidationFailed(detail, errors=(FieldError("/list_id", detail),))
     schedule = CrmSchedule(
         id=new_id("crs"),
