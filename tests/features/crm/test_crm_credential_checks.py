@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakeTwenty
+from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakePipedrive, FakeTwenty
 from local_servers import free_port
 from page_support import Visitor
 from pytest_httpserver import HTTPServer
@@ -56,7 +56,8 @@ def services(
 ) -> AppServices:
     """The services of an application whose requests wait for a worker; its HubSpot is on loopback."""
     url = httpserver.url_for("/").rstrip("/")
-    change_settings(app, crm_variables=(("CRM_HUBSPOT_BASE_URL", url),), webhook_networks=("127.0.0.0/8",))
+    variables = tuple((f"CRM_{name}_BASE_URL", url) for name in ("HUBSPOT", "PIPEDRIVE"))
+    change_settings(app, crm_variables=variables, webhook_networks=("127.0.0.0/8",))
     monkeypatch.setattr(credential_checks, "SECONDS", 10)
     monkeypatch.setattr(credential_checks, "READ_SECONDS", 5.0)
     built: AppServices = app.extensions["services"]
@@ -121,6 +122,33 @@ def test_a_wrong_token_is_refused_with_what_to_do_and_nothing_is_stored(admin: S
     assert WRONG not in response.text
     with admin.database.reading() as session:
         assert session.scalars(select(Event)).all() == []
+
+
+@pytest.mark.parametrize(
+    ("fake", "key_name", "permission"),
+    [
+        (FakeHubSpot, "access token of the private app", "crm.objects.contacts.read"),
+        (FakePipedrive, "API token of the user", "Personal preferences, API"),
+        (FakeTwenty, "API key", "Settings, APIs & Webhooks"),
+    ],
+)
+def test_each_crm_with_a_token_is_tried_before_it_is_stored(
+    admin: SignedInUser, httpserver: HTTPServer, fake: type[FakeCrm], key_name: str, permission: str
+) -> None:
+    crm, title = fake(httpserver), fake.__name__.removeprefix("Fake")
+    body = {"vendor": title.lower()} | ({"base_url": crm.url} if fake is FakeTwenty else {})
+
+    wrong = errors(post(admin, **body, token=WRONG))
+    refuse(crm)
+    [(pointer, forbidden)] = errors(post(admin, **body, token=TOKEN))
+    before = stored(admin)
+    accepted = post(admin, **body, token=TOKEN)
+
+    assert wrong == [("/token", f"{title} does not accept the token. Copy the {key_name} again.")]
+    assert (pointer, before) == ("/token", [])
+    assert f"lacks a permission in {title}" in forbidden
+    assert permission in forbidden
+    assert accepted.get_json()["connection"]["status"] == "connected"
 
 
 def test_a_token_without_a_permission_is_refused_with_those_it_needs(
