@@ -20,7 +20,8 @@ def flower_login_fault(login: str) -> str | None:
     """Return an error for an invalid login for Flower, which is `name:password`; else None."""
     name, _, password = login.partition(":")
     if not (name and password):
-        return f"FLOWER_BASIC_AUTH is not set. Set it to name:password, with a password from: {GENERATE}"
+        state = "has not the form name:password" if login else "is not set"
+        return f"FLOWER_BASIC_AUTH {state}. Set it to name:password, with a password from: {GENERATE}"
     if len(password) < MIN_PASSWORD_LENGTH or len(set(password)) < MIN_DISTINCT_STEPS:
         return (
             "FLOWER_BASIC_AUTH has a weak password. "

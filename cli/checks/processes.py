@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.domain.errors import Unavailable
+from app.domain.kinds import TraceOutcome
+from app.domain.records.subjects import Subject
 from app.engine.queues import worker_heartbeats
 from app.engine.queues.worker_heartbeats import WorkerState
 from app.infra.database import database_clock
@@ -12,11 +14,14 @@ from app.infra.database.db import Database
 from app.settings import Settings, SettingsError
 from cli.checks.findings import Finding, error, note, ok, warning
 from workers.providers import registry
+from workers.providers.base import Provider, ProviderField, ProviderRequest
 from workers.providers.sandbox import Sandbox
 from workers.providers.website.provider import Website
 
 WEBSITE_REMEDY = "set it to an address or a page of yours for the owners of websites, or remove website"
 SANDBOX_REMEDY = f"before real use, remove {Sandbox.name} from the PROVIDERS_* settings"
+KEY_REMEDY = "set them (flask providers check names the settings), or remove these providers"
+_NOBODY = ProviderRequest(field=ProviderField.EMAIL, subject=Subject())
 
 
 def worker_findings(url: str) -> Iterator[Finding]:
@@ -48,7 +53,7 @@ def worker_findings(url: str) -> Iterator[Finding]:
 def provider_findings(settings: Settings) -> Iterator[Finding]:
     """Check the provider settings; no provider is called."""
     try:
-        registry.load(settings)
+        known = registry.load(settings)
         names = settings.providers("email")
     except SettingsError as fault:
         yield error("providers", str(fault), "see docs/providers.md; to test each key: flask providers check")
@@ -62,7 +67,15 @@ def provider_findings(settings: Settings) -> Iterator[Finding]:
             yield warning(
                 "websites", "in an order of providers, but WEBSITE_CONTACT is empty", WEBSITE_REMEDY
             )
+    keyless = [name for name in sorted(settings.provider_names) if _lacks_its_key(known[name])]
+    if keyless:
+        yield warning("provider keys", f"not set, so never called: {', '.join(keyless)}", KEY_REMEDY)
     if Sandbox.name in settings.provider_names:
         yield warning("providers", f"{state}; the sandbox invents people", SANDBOX_REMEDY)
     else:
         yield ok("providers", state)
+
+
+def _lacks_its_key(provider: Provider) -> bool:
+    """Return whether the provider is not configured; the website's contact has a finding of its own."""
+    return provider.name != Website.name and provider.unavailability(_NOBODY) is TraceOutcome.UNCONFIGURED

@@ -11,6 +11,10 @@ ERRORS: Mapping[str, str] = {
     "forbidden": Message("The credentials lack a permission."),
     "account_not_open": Message("The account of the CRM is not open: its subscription or trial has ended."),
     "authorization_ended": Message("The authorization was withdrawn, or has expired."),
+    "client_refused": Message(
+        "The CRM does not accept the client of this server. Ask its operator to compare its id and secret "
+        "with those that the CRM shows, then connect again."
+    ),
     "other_account": Message(
         "The credentials belong to another account of the CRM, in which the records are other "
         "people's. Give credentials of the same account, or disconnect the CRM and connect the other account."

@@ -24,7 +24,7 @@ from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 from app.web import admission, public_urls
-from app.web.bodies import body
+from app.web.bodies import body, body_memory
 from app.web.failure_limits import FailureCounter
 from app.web.services import services
 
@@ -84,7 +84,16 @@ def _authenticate() -> None:
     if not status.allowed:
         raise RateLimited(retry_after=status.reset)
     g.scim_token = token
-    request.max_content_length = MAX_BYTES + 1
+    _admit_longer_body()
+
+
+def _admit_longer_body() -> None:
+    """Let a body be longer than those of the API, unless it comes in chunks and has no known length."""
+    length = request.content_length or 0
+    if not body.is_chunked(request):
+        request.max_content_length = MAX_BYTES + 1
+    if body.MAX_BYTES < length <= MAX_BYTES:
+        body_memory.reserve(length)
 
 
 @blueprint.post("/.search")
@@ -204,7 +213,7 @@ def _changes() -> Iterator[tuple[Session, str, Moment]]:
 
 
 def _body() -> Mapping[str, Any]:
-    value = body.parse(body.receive(request, MAX_BYTES))
+    value = body.parse(body.receive(request))
     if not isinstance(value, dict):
         raise ScimError(400, "Send one JSON object.", "invalidSyntax")
     if errors := body.bad_values(value):

@@ -73,16 +73,14 @@ def _require_unencoded(request: Request) -> None:
         raise UnsupportedMediaType("Send the body in UTF-8.")
 
 
-def receive(request: Request, max_bytes: int = MAX_BYTES) -> bytes:
+def receive(request: Request) -> bytes:
     """Return the body as it was sent; the second call returns what the first has received."""
     try:
         raw = request.get_data(cache=True)
     except (ParseException, OSError) as error:  # a chunk without a size, with a wrong size, or without an end
         raise MalformedJson("The body is truncated, or its chunks are malformed.") from error
-    if len(raw) > max_bytes:
-        raise PayloadTooLarge(
-            f"A body in chunks may have {max_bytes // 1024} KiB. Send a longer one with Content-Length."
-        )
+    if len(raw) >= (request.max_content_length or READ_BYTES):
+        raise PayloadTooLarge("A body in chunks may have 256 KiB. Send a longer one with Content-Length.")
     if request.content_length not in {None, len(raw)}:  # the client disconnected; the rest may still parse
         raise MalformedJson("The body is shorter than its Content-Length.")
     return raw

@@ -1,6 +1,6 @@
 """The memory for request bodies: a process holds a limited number of bytes, and half of them for one sender.
 
-Bodies that may be longer than 256 KiB are not kept in memory while they arrive (`received_files`).
+Files, which may be longer than 256 KiB, are not kept in memory while they arrive (`received_files`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,14 @@ def _take() -> None:
     """Reserve memory for the body; a job may be awaited with it, so it stays reserved until the response."""
     length = body.MAX_BYTES if body.is_chunked(request) else request.content_length or 0
     if 0 < length <= body.MAX_BYTES:
-        holder = admission.sender()
-        services().body_memory.take(holder, length)
-        g.body_memory = (holder, length)
+        reserve(length)
+
+
+def reserve(length: int) -> None:
+    """Reserve memory for a body of this request, which has none yet, until the response."""
+    holder = admission.sender()
+    services().body_memory.take(holder, length)
+    g.body_memory = (holder, length)
 
 
 def _give_back(_error: BaseException | None) -> None:

@@ -196,6 +196,14 @@ def test_no_secret_is_printed(environment: Mapping[str, str], monkeypatch: pytes
     assert environment["SUPPRESSION_KEY"] not in shown
 
 
+def test_a_login_of_flower_without_a_password_is_not_a_missing_one(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLOWER_BASIC_AUTH", "admin")
+
+    assert findings()["FLOWER_BASIC_AUTH"]["state"] == "has not the form name:password"
+
+
 @pytest.mark.parametrize("login", ["", "admin", "admin:", "admin:admin", "admin:aaaaaaaaaaaaaaaaaaaa"])
 def test_flower_needs_a_login_with_a_strong_password(
     environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, login: str
@@ -522,6 +530,19 @@ def test_provider_settings_are_checked(
 
     assert reported["level"] == "error"
     assert state in reported["state"]
+
+
+def test_a_provider_that_is_named_without_its_key_is_a_warning(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROVIDERS_EMAIL", "pattern,hunter,prospeo")
+    monkeypatch.setenv("PROSPEO_API_KEY", "a-key")
+    without = findings()["provider keys"]
+    monkeypatch.setenv("HUNTER_API_KEY", "a-key")
+
+    assert (without["level"], without["state"]) == ("warning", "not set, so never called: hunter")
+    assert "flask providers check" in without["remedy"]
+    assert "provider keys" not in findings()
 
 
 def test_websites_that_are_read_without_a_contact_are_a_warning(

@@ -85,6 +85,32 @@ def test_a_withdrawn_authorization_needs_a_new_one(
     assert (harness.connection().status, harness.connection().error) == ("reconnect", "authorization_ended")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (400, {"status": "BAD_CLIENT_SECRET", "message": "missing or invalid client secret"}),
+        (400, {"error": "invalid_client_id", "error_description": "client identifier invalid"}),
+        (401, {"error": "invalid_client"}),
+        (200, {"error": "invalid_client_secret"}),
+    ],
+    ids=["HubSpot", "Salesforce", "RFC 6749", "Zoho"],
+)
+def test_a_wrong_client_of_this_server_is_not_an_authorization_that_ended(
+    settings: Settings,
+    database: Database,
+    crm: FakeCrm,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: tuple[int, dict[str, str]],
+) -> None:
+    harness = connected(settings, database, crm, monkeypatch, **GRANTED)
+    harness.later(minutes=40)
+    crm.fail(*answer, path="/token")
+
+    harness.turn()
+
+    assert (harness.connection().status, harness.connection().error) == ("reconnect", "client_refused")
+
+
 def test_a_renewal_that_fails_for_a_moment_is_tried_again(
     settings: Settings, database: Database, crm: FakeCrm, monkeypatch: pytest.MonkeyPatch
 ) -> None:

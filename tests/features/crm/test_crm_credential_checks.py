@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -9,9 +10,9 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakeTwenty
+from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakePipedrive, FakeTwenty
 from local_servers import free_port
-from page_support import Visitor
+from page_support import ACCEPT, Visitor
 from pytest_httpserver import HTTPServer
 from settings_support import change_settings
 from sqlalchemy import select, update
@@ -56,7 +57,9 @@ def services(
 ) -> AppServices:
     """The services of an application whose requests wait for a worker; its HubSpot is on loopback."""
     url = httpserver.url_for("/").rstrip("/")
-    change_settings(app, crm_variables=(("CRM_HUBSPOT_BASE_URL", url),), webhook_networks=("127.0.0.0/8",))
+    addresses = tuple((f"CRM_{name}_BASE_URL", url) for name in ("HUBSPOT", "PIPEDRIVE"))
+    client = tuple((f"CRM_HUBSPOT_CLIENT_{name}", "client-1") for name in ("ID", "SECRET"))
+    change_settings(app, crm_variables=addresses + client, webhook_networks=("127.0.0.0/8",))
     monkeypatch.setattr(credential_checks, "SECONDS", 10)
     monkeypatch.setattr(credential_checks, "READ_SECONDS", 5.0)
     built: AppServices = app.extensions["services"]
@@ -121,6 +124,33 @@ def test_a_wrong_token_is_refused_with_what_to_do_and_nothing_is_stored(admin: S
     assert WRONG not in response.text
     with admin.database.reading() as session:
         assert session.scalars(select(Event)).all() == []
+
+
+@pytest.mark.parametrize(
+    ("fake", "key_name", "permission"),
+    [
+        (FakeHubSpot, "access token of the private app", "crm.objects.contacts.read"),
+        (FakePipedrive, "API token of the user", "Personal preferences, API"),
+        (FakeTwenty, "API key", "Settings, APIs & Webhooks"),
+    ],
+)
+def test_each_crm_with_a_token_is_tried_before_it_is_stored(
+    admin: SignedInUser, httpserver: HTTPServer, fake: type[FakeCrm], key_name: str, permission: str
+) -> None:
+    crm, title = fake(httpserver), fake.__name__.removeprefix("Fake")
+    body = {"vendor": title.lower()} | ({"base_url": crm.url} if fake is FakeTwenty else {})
+
+    wrong = errors(post(admin, **body, token=WRONG))
+    refuse(crm)
+    [(pointer, forbidden)] = errors(post(admin, **body, token=TOKEN))
+    before = stored(admin)
+    accepted = post(admin, **body, token=TOKEN)
+
+    assert wrong == [("/token", f"{title} does not accept the token. Copy the {key_name} again.")]
+    assert (pointer, before) == ("/token", [])
+    assert f"lacks a permission in {title}" in forbidden
+    assert permission in forbidden
+    assert accepted.get_json()["connection"]["status"] == "connected"
 
 
 def test_a_token_without_a_permission_is_refused_with_those_it_needs(
@@ -356,3 +386,19 @@ def test_the_page_of_a_connection_marks_a_wrong_new_token(browser: Visitor, admi
 def _refused(connection: CrmConnection, **changes: Any) -> CrmConnection:
     columns = {column.name: getattr(connection, column.name) for column in CrmConnection.__table__.columns}
     return CrmConnection(**columns | {"status": "reconnect", "error": "unauthorized"} | changes)
+
+
+def test_a_code_that_the_crm_does_not_exchange_is_said_on_the_way_back(
+    browser: Visitor, admin: SignedInUser, hubspot: FakeCrm
+) -> None:
+    begun = browser.send("/crm/authorize", vendor="hubspot").text
+    [state] = re.findall(r"[?;]state=([^&\"]+)", begun)
+    hubspot.fail(400, {"status": "BAD_CLIENT_SECRET"}, path="/token")
+
+    page = browser.client.get(
+        f"/crm/callback?state={state}&code=code-1", headers=ACCEPT | WAITING, follow_redirects=True
+    )
+
+    assert "The CRM does not accept the client of this server." in page.text
+    assert "The CRM gave access" not in page.text
+    assert [one.status for one in stored(admin)] == ["reconnect"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Response, flash, request, url_for
 
 from app.domain.errors import NotFound
-from app.features.crm import authorizations, connections
-from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm import authorizations, connections, credential_checks, sentences
+from app.features.crm.connections import ConnectionStatus, Credentials, CrmConnection
 from app.features.crm.schemas import crm_named
 from app.features.crm.vendors import registry
 from app.infra.database import database_clock
@@ -49,7 +49,7 @@ def authorize() -> Response:
 @admin_only
 @limited(Policy.WRITE)
 def callback() -> Response:
-    """Exchange the code with which the CRM sends the admin back."""
+    """Have the code exchanged with which the CRM sends the admin back, and say if that failed at once."""
     state, code = request.args.get("state", ""), request.args.get("code", "")
     if not code:
         flash("The CRM did not give access. Nothing was changed; connect again when you want to.", "failure")
@@ -67,6 +67,10 @@ def callback() -> Response:
     except NotFound as refused:
         flash(translate(refused.detail), "failure")
         return go_to("crm_page.index")
+    connection = credential_checks.awaited(connection)
+    if connection.status == ConnectionStatus.RECONNECT:
+        flash(translate(sentences.sentence(connection.error)), "failure")
+        return go_to("crm_page.show", connection_id=connection.id)
     log.info("crm authorized", account=caller().account_id, connection=connection.id)
     flash("The CRM gave access. Check the mapping, and preview a contact before the first push.", "success")
     return go_to("crm_page.show", connection_id=connection.id)

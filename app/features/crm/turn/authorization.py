@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from app.features.crm.connections import Credentials
 from app.features.crm.turn.transport import Transport
 from app.features.crm.vendors.errors import AccessRefused, Throttled, Unreachable
-from app.features.crm.vendors.exchange import OK, SERVER_ERROR, TOO_MANY, Request
+from app.features.crm.vendors.exchange import OK, SERVER_ERROR, TOO_MANY, Request, Response
 from app.features.crm.vendors.vendor import Crm
 from app.infra import clock
 
@@ -64,7 +64,7 @@ def renew(crm: Crm, transport: Transport, credentials: Credentials) -> Grant:
         raise Unreachable(f"http_{response.status}")
     token = response.object.get("access_token")
     if response.status not in OK or not token:
-        raise AccessRefused("authorization_ended")
+        raise AccessRefused(_refusal(response))
     expires_in = response.object.get("expires_in")
     begun = {"code": "", "verifier": "", "redirect_uri": "", "state": ""} if credentials.code else {}
     renewed = replace(
@@ -76,3 +76,12 @@ def renew(crm: Crm, transport: Transport, credentials: Credentials) -> Grant:
         api_url=crm.granted_url(response.object) or credentials.api_url,
     )
     return Grant(renewed, crm.granted_account(response.object))
+
+
+def _refusal(response: Response) -> str:
+    """Return what the CRM refuses: the client of this server, by its id or secret, or the authorization.
+
+    HubSpot's status is BAD_CLIENT_SECRET, Salesforce's and Zoho's error a form of invalid_client.
+    """
+    named = str(response.object.get("error") or response.object.get("status") or "")
+    return "client_refused" if "client" in named.lower() else "authorization_ended"
