@@ -327,7 +327,7 @@ def test_a_list_is_verified_on_the_page(app: APIFlask, user: SignedInUser, membe
     index = member.open("/verifications").text
     text = member.open(f"{running.request.path}/download").text
 
-    assert "in progress" in running.text
+    assert "In progress" in running.text
     assert "<dt>valid</dt><dd>2</dd>" in done
     assert "<dt>not readable</dt><dd>1</dd>" in done
     assert "Domain accepts all mail" in done
