@@ -91,7 +91,7 @@ def test_a_list_goes_on_while_its_page_is_closed(
 
     with browser.visit(storage_state=signed_in) as page:
         page.goto(address)
-        expect(page.get_by_text("finished", exact=True)).to_be_visible()
+        expect(page.get_by_text("Finished", exact=True)).to_be_visible()
         _look(page, "finished")
         with page.expect_download() as download:
             page.get_by_role("link", name="Download the result").click()
@@ -154,7 +154,7 @@ def test_a_list_fills_only_what_the_crm_lacks(browser: PageBrowser, file: Path) 
         page.get_by_label("Fill only what is missing").check()
         expect(maximum).to_have_value("2")
         page.get_by_role("button", name="Start").click()
-        expect(page.get_by_text("finished", exact=True)).to_be_visible()
+        expect(page.get_by_text("Finished", exact=True)).to_be_visible()
         _look(page, "skipped")
         with page.expect_download() as download:
             page.get_by_role("link", name="Download the result").click()
