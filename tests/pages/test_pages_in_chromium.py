@@ -37,6 +37,17 @@ SEARCH = "Name, company, website, e-mail, phone or profile URL"
 MAX_TAB_PRESSES = 60
 FIND_WIDE_TABLES = """() => [...document.querySelectorAll(".table")]
   .filter((table) => table.scrollWidth > table.clientWidth + 1).length > 0"""
+FIND_WITHOUT_RING = """() => [...document.querySelectorAll(
+    "a, button, input, select, summary, textarea, [tabindex='0']")]
+  .filter((node) => {
+    node.focus();
+    if (node !== document.activeElement) return false;
+    const style = getComputedStyle(node);
+    return style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2;
+  })
+  .map((node) => node.outerHTML.slice(0, 150))"""
+COUNT_PRIMARY = """() => [...document.querySelectorAll("main .primary")]
+  .filter((node) => node.checkVisibility()).length"""
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +97,21 @@ def test_a_page_is_accessible_in_light_and_dark_on_every_screen(
         assert response is not None
         assert response.status == 200
         assert page.evaluate(FIND_SMALL) == []
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_has_one_title_one_main_action_and_shows_the_focus_of_all_controls(
+    browser: PageBrowser, signed_in: dict[str, Any], path: str
+) -> None:
+    with browser.visit(storage_state=signed_in) as page:
+        page.goto(path)
+        page.keyboard.press("Tab")  # the ring is that of the keyboard
+
+        assert page.evaluate(FIND_WITHOUT_RING) == []
+        assert page.get_by_role("heading", level=1).count() == 1
+        assert page.evaluate(COUNT_PRIMARY) <= 1
+        assert not page.evaluate(FIND_WIDE_TABLES)
 
 
 @pytest.mark.parametrize("path", ["/contacts", "/lists", "/history"])

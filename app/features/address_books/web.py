@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.domain.messages import Message
 from app.features.address_books import api, books, pages
 from app.web.feature import WebPart
 from app.web.pages.navigation import Entry
@@ -14,8 +15,8 @@ def _first_steps(start: Start) -> Iterator[Step]:
     if not start.viewer.is_operator:
         yield Step(
             20,
-            "Bring the contacts that you have",
-            "Send an export of your address book: you do not pay for whom it has.",
+            Message("Bring the contacts that you have"),
+            Message("Send an export of your address book: you do not pay for whom it has."),
             "/address-books",
             bool(books.of_workspace(start.session, start.viewer.workspace_id)),
         )

@@ -104,7 +104,9 @@ def reading_sentence(code: str | None) -> str:
     return (
         READING.get(code)
         or ERRORS.get(code)
-        or Message("The CRM answers {code}; it is tried again within an hour.", code=code)
+        or Message(
+            "The CRM answers {code}; it is tried again within an hour.", code=code.removeprefix("http_")
+        )
     )
 
 

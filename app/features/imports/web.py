@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.domain.messages import Message
 from app.features.imports import pages
 from app.features.imports.gauges import gauges
 from app.web.feature import WebPart
@@ -15,8 +16,8 @@ def _first_steps(start: Start) -> Iterator[Step]:
     if start.viewer.is_operator and not start.viewer.lacks_second_factor:
         yield Step(
             20,
-            "Import contacts",
-            "What is imported is found at once, and costs no provider's credits.",
+            Message("Import contacts"),
+            Message("What is imported is found at once, and costs no provider's credits."),
             "/admin/imports",
             start.done.has_contacts,
         )

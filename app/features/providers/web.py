@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.domain.messages import Message
 from app.features.providers import pages
 from app.web.feature import WebPart
 from app.web.pages.navigation import Entry
@@ -17,8 +18,8 @@ def _first_steps(start: Start) -> Iterator[Step]:
         has_key = any(settings.access(name).api_key for name in settings.provider_names)
         yield Step(
             30,
-            "Add a provider's key",
-            "Without one, only imported, guessed and website addresses are found.",
+            Message("Add a provider's key"),
+            Message("Without one, only imported, guessed and website addresses are found."),
             "/manual/providers.html",
             has_key or bool(settings.providers_file),
         )

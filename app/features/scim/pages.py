@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
+from app.domain.messages import Message
 from app.domain.permissions import MAY, Permission
 from app.engine.accounts.accounts import Role
 from app.features.scim import setup
-from app.web.pages import forms
+from app.web.pages import forms, value_words
 from app.web.pages.access import admin_only
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.rendering import go_to, page
@@ -16,7 +17,7 @@ from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_provisioning", __name__, template_folder="templates")
 
-_ROLES = [("", "not by this group"), *((role.value, role.value) for role in Role)]
+_ROLES = [("", Message("Not by this group")), *value_words.ROLES.items()]
 
 
 @blueprint.get("/admin/provisioning")

@@ -19,9 +19,14 @@ WITHOUT_YEAR = timedelta(days=300)
 
 def moment(time: datetime, language: str) -> str:
     """Return a time to the minute: `2026-11-29 10:54 UTC`, `29.11.2026, 10:54 UTC`."""
+    return f"{minute(time, language)} UTC"
+
+
+def minute(time: datetime, language: str) -> str:
+    """Return a time to the minute for a column of times in UTC: `2026-11-29 10:54`, `29.11.2026, 10:54`."""
     if language == SOURCE:
-        return (clock.rfc3339(time) or "")[:16].replace("T", " ") + " UTC"
-    return f"{day(time, language)}, {format_time(_utc(time), 'short', locale=language)} UTC"
+        return (clock.rfc3339(time) or "")[:16].replace("T", " ")
+    return f"{day(time, language)}, {format_time(_utc(time), 'short', locale=language)}"
 
 
 def day(time: datetime, language: str) -> str:

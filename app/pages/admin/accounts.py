@@ -19,7 +19,7 @@ from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import account_rules, admission
 from app.web.languages.texts import translate
-from app.web.pages import forms
+from app.web.pages import forms, value_words
 from app.web.pages.access import admin_only, viewer
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
@@ -172,15 +172,19 @@ def _actions(account: Account) -> list[tuple[str, str]]:
     if not _may_change(account):
         return []
     if account.disabled_at is not None:
-        return [("enable", "Enable")] if viewer().is_operator or not account.disabled_by_operator else []
+        return (
+            [("enable", Message("Enable"))]
+            if viewer().is_operator or not account.disabled_by_operator
+            else []
+        )
     is_admin = account.role == Role.ADMIN
     offered = [
-        ("make-member", "Make member") if is_admin else ("make-admin", "Make admin"),
-        ("revoke-api-access", "Revoke API access")
+        ("make-member", Message("Make member")) if is_admin else ("make-admin", Message("Make admin")),
+        ("revoke-api-access", Message("Revoke API access"))
         if account.api_access
-        else ("grant-api-access", "Grant API access"),
-        ("sign-out", "Sign out"),
-        ("disable", "Disable"),
+        else ("grant-api-access", Message("Grant API access")),
+        ("sign-out", Message("Sign out")),
+        ("disable", Message("Disable")),
     ]
     is_own = account.id == caller().account_id
     return [(change, label) for change, label in offered if not (is_own and change in _NOT_TO_ONESELF)]
@@ -197,6 +201,6 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
         resettable={row.id for row in rows if _may_change(row) and row.id != caller().account_id},
         errors=errors or {},
         typed=typed,
-        roles=[(role.value, role.value) for role in Role],
+        roles=[*value_words.ROLES.items()],
         min_length=passwords.MIN_LENGTH,
     )

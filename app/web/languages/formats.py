@@ -13,6 +13,11 @@ def moment(time: datetime) -> str:
     return formats.moment(time, language())
 
 
+def minute(time: datetime) -> str:
+    """Return a time to the minute for a column of times in UTC: `2026-11-29 10:54`, `29.11.2026, 10:54`."""
+    return formats.minute(time, language())
+
+
 def day(time: datetime) -> str:
     """Return the day of a time: `2026-11-29`, `29.11.2026`."""
     return formats.day(time, language())

@@ -16,7 +16,7 @@ from app.web.sign_in import session_cookie
 
 _LOCAL_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]{0,500}", re.ASCII)
 _PAGE_HELP = {
-    "not_found": Message("The page does not exist, or what it showed was deleted. Use the navigation."),
+    "not_found": Message("The page does not exist, or what it showed was deleted."),
     "job_not_found": Message("Your workspace has no such request. The history lists its requests."),
     "contact_not_found": Message("There is no such contact. Search for the person again."),
     "method_not_allowed": Message("Open the page with its link in the navigation."),

@@ -53,6 +53,7 @@ def register(app: Flask) -> None:
     app.jinja_env.finalize = shown
     app.jinja_env.filters |= {
         "moment": moment,
+        "minute": minute,
         "day": day,
         "figure": figure,
         "cost": cost,
@@ -70,6 +71,7 @@ def register(app: Flask) -> None:
         "provider_words": value_words.provider_result,
         "value_type": value_words.value_type,
         "client_words": value_words.client,
+        "role": value_words.role_words,
         "phone": phone_texts.readable,
     }
     app.jinja_env.globals["stylesheets"] = STYLESHEETS
@@ -125,6 +127,11 @@ def refusal(permission: str) -> str:
 def moment(value: datetime | str | None) -> str:
     """Return a time to the minute in UTC, or a dash."""
     return NONE if value is None else formats.moment(_time(value))
+
+
+def minute(value: datetime | str | None) -> str:
+    """Return a time to the minute for a column that says it is in UTC, or a dash."""
+    return NONE if value is None else formats.minute(_time(value))
 
 
 def day(value: datetime | str | None) -> str:

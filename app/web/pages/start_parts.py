@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from app.domain.messages import Message
 from app.engine import first_steps
 from app.engine.first_steps import Done
 from app.infra.database.session import Session
@@ -51,23 +52,26 @@ def own_steps(start: Start) -> Iterable[Step]:
     done = start.done
     yield Step(
         10,
-        "Install the extension",
-        "It shows who is behind a page, and finds their address and number. Sign in there with this account.",
+        Message("Install the extension"),
+        Message(
+            "It shows who is behind a page, and finds their address and number. "
+            "Sign in there with this account."
+        ),
         "/manual/using-the-extension.html",
         done.has_extension,
     )
     yield Step(
         40,
-        "Reveal the first address",
-        "Search for a person. A credit is charged only if the address is found, and only once.",
+        Message("Reveal the first address"),
+        Message("Search for a person. A credit is charged only if the address is found, and only once."),
         "/search",
         done.has_revealed,
     )
     if start.viewer.acts_as_admin:
         yield Step(
             50,
-            "Invite your colleagues",
-            "Each has an account of their own; what one reveals is free for all.",
+            Message("Invite your colleagues"),
+            Message("Each has an account of their own; what one reveals is free for all."),
             "/admin/accounts",
             done.has_colleagues,
         )

@@ -61,6 +61,7 @@ PROVIDER_RESULTS = {
 }
 
 
+ROLES = {"member": Message("Member"), "admin": Message("Admin")}
 CLIENTS = {"extension": Message("Chrome extension"), "browser page": Message("Browser")}
 
 
@@ -84,6 +85,11 @@ def provider_result(outcome: str) -> Shown:
 def value_type(name: str) -> str:
     """Return the type of an address or a number as people call it."""
     return VALUE_TYPES.get(name, _unknown(name).text)
+
+
+def role_words(name: str) -> str:
+    """Return the role of an account as people call it."""
+    return ROLES[name]
 
 
 def client(name: str | None) -> str:

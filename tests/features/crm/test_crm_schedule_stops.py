@@ -637,5 +637,5 @@ def test_every_reason_has_a_sentence_that_says_what_to_do() -> None:
     for code, sentence in sentences.REASONS.items():
         assert sentences.reason_sentence(code) == sentence
     assert sentences.reason_sentence(None) == ""
-    assert sentences.reason_sentence("http_500").startswith("The CRM answers http_500")
+    assert sentences.reason_sentence("http_500").startswith("The CRM answers 500")
     assert (sentences.error_sentence(None), sentences.error_sentence("other")) == ("", "other")

@@ -77,7 +77,7 @@ def test_an_admin_keeps_a_list_fresh_and_reads_the_receipts(browser: PageBrowser
         page.get_by_role("table", name="Last runs").get_by_role("link").click()
         expect(page.get_by_text("left for the next run").first).to_be_visible()
         _look(page, "receipts")
-        page.get_by_role("link", name="Back to the schedule").click()
+        page.get_by_role("link", name="Without a title").click()
         page.get_by_role("link", name="All schedules").click()
         _look(page, "list")
 

@@ -135,7 +135,7 @@ def test_a_schedule_is_paused_resumed_run_and_deleted(admin: Visitor, user: Sign
         strict=True,
     ):
         assert sentence in text
-    assert "There is no schedule" in deleted.text
+    assert "No schedules yet" in deleted.text
 
 
 def test_a_stopped_schedule_says_what_to_do(admin: Visitor, user: SignedInUser, path: str) -> None:

@@ -32,7 +32,7 @@ def test_an_admin_adds_and_removes_an_exclusion(admin: Visitor, user: SignedInUs
 
     assert "It is excluded from now on." in added
     assert "It was excluded already." in again
-    assert re.search(r'<th scope="row">acme.com</th><td[^>]*>customer</td><td[^>]*>Leeds</td>', added)
+    assert re.search(r'<th scope="row">acme.com</th><td[^>]*>Customer</td><td[^>]*>Leeds</td>', added)
     assert "It is no longer excluded." in removed
     assert "Nobody is excluded" in removed
 

@@ -33,7 +33,8 @@ def test_a_value_is_added_found_and_removed(
     assert "Not on the list" in before
     assert "Not on the list" not in added + checked
     assert "Not on the list" in removed
-    assert (f">{identifier.kind}</td>" in added, "<table" in removed) == (True, False)
+    shown = identifier.kind.replace("_", " ").capitalize()
+    assert (f">{shown}</td>" in added, "<table" in removed) == (True, False)
 
 
 @pytest.mark.parametrize("typed", ["", "Ada Lovelace", "a@", "https://acme.com/ada", "12"])

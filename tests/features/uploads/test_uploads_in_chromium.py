@@ -77,11 +77,11 @@ def test_a_list_goes_on_while_its_page_is_closed(
         _look(page, "empty")
         page.get_by_label("A CSV file or an Excel workbook").set_input_files(file)
         page.get_by_role("button", name="Upload").click()
-        expect(page.get_by_text("ready to start", exact=True)).to_be_visible()
+        expect(page.get_by_text("Ready to start", exact=True)).to_be_visible()
         _look(page, "proposed")
         page.get_by_role("row", name="Who").get_by_role("combobox").select_option("Full name")
         page.get_by_role("button", name="Save, and calculate the price").click()
-        expect(page.get_by_text("ready to start", exact=True)).to_be_visible()
+        expect(page.get_by_text("Ready to start", exact=True)).to_be_visible()
         _look(page, "ready")
         page.get_by_label("Spend at most").fill("50")
         page.get_by_role("button", name="Start").click()
@@ -91,7 +91,7 @@ def test_a_list_goes_on_while_its_page_is_closed(
 
     with browser.visit(storage_state=signed_in) as page:
         page.goto(address)
-        expect(page.get_by_text("finished", exact=True)).to_be_visible()
+        expect(page.get_by_text("Finished", exact=True)).to_be_visible()
         _look(page, "finished")
         with page.expect_download() as download:
             page.get_by_role("link", name="Download the result").click()
@@ -119,7 +119,7 @@ def test_a_list_is_enriched_without_scripts(
         page.goto("/uploads")
         page.get_by_label("A CSV file or an Excel workbook").set_input_files(file)
         page.get_by_role("button", name="Upload").click()
-        expect(page.get_by_text("ready to start", exact=True)).to_be_visible()
+        expect(page.get_by_text("Ready to start", exact=True)).to_be_visible()
         page.get_by_role("button", name="Start").click()
 
         expect(page.get_by_role("link", name="Download the result")).to_be_visible()
@@ -154,7 +154,7 @@ def test_a_list_fills_only_what_the_crm_lacks(browser: PageBrowser, file: Path) 
         page.get_by_label("Fill only what is missing").check()
         expect(maximum).to_have_value("2")
         page.get_by_role("button", name="Start").click()
-        expect(page.get_by_text("finished", exact=True)).to_be_visible()
+        expect(page.get_by_text("Finished", exact=True)).to_be_visible()
         _look(page, "skipped")
         with page.expect_download() as download:
             page.get_by_role("link", name="Download the result").click()

@@ -204,7 +204,7 @@ def test_an_upload_is_canceled_and_deleted(browser: Visitor, services: WorkerSer
     canceled = browser.send(f"{path}/cancel")
     deleted = browser.send(f"{path}/delete")
 
-    assert "canceled" in canceled.text
+    assert "Canceled" in canceled.text
     assert path_of(deleted) == "/uploads"
     assert "The upload is deleted." in deleted.text
     assert browser.open(path).status_code == 404

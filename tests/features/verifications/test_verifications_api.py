@@ -360,7 +360,7 @@ def test_a_list_of_the_api_is_shown_on_its_page(app: APIFlask, user: SignedInUse
     index = member.open("/verifications").text
     text = member.open(f"{path}/download").text
 
-    assert "in progress" in running
+    assert "In progress" in running
     assert "<dt>valid</dt><dd>2</dd>" in done
     assert "<dt>not readable</dt><dd>1</dd>" in done
     assert "Domain accepts all mail" in done

@@ -72,7 +72,7 @@ def walk(page: Page, prospects: Path, is_read: Callable[[], bool]) -> Iterator[s
     page.goto("/uploads")
     page.get_by_label("A CSV file or an Excel workbook").set_input_files(prospects)
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_text("ready to start", exact=True)).to_be_visible()
+    expect(page.get_by_text("Ready to start", exact=True)).to_be_visible()
     expect(page.get_by_text(f"{len(FOUND) + 1} people: 2 in HubSpot (1 with an address)")).to_be_visible()
     page.get_by_label("Fill only what is missing").check()
     yield "upload"

@@ -153,6 +153,7 @@ def test_dates_and_numbers_are_those_of_the_language(
 
     with app.test_request_context(headers={"Accept-Language": language}):
         assert (formats.moment(time), formats.day(time), formats.number(12_345)) == (moment, day, number)
+        assert f"{formats.minute(time)} UTC" == moment
 
 
 def test_a_text_without_translation_stays_english(app: APIFlask) -> None:

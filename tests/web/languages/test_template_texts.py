@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from jinja2 import Environment
 
 from app.web.languages.template_texts import TemplateTexts
+from tools.state import ROOT
 
 
 @pytest.mark.parametrize(
@@ -68,3 +71,24 @@ def _environment() -> Environment:
     environment = Environment(extensions=["jinja2.ext.i18n", TemplateTexts], autoescape=True)
     environment.install_null_translations(newstyle=True)  # type: ignore[attr-defined]
     return environment
+
+
+def test_what_a_template_names_once_is_read_in_the_language_of_each_request() -> None:
+    """An import without context is evaluated once per process: in the language of whoever came first."""
+    templates = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "app").rglob("*.html")}
+    macros = {
+        name: re.sub(r"{% macro .*?{% endmacro %}", "", text, flags=re.DOTALL)
+        for name, text in templates.items()
+    }
+    naming = {
+        name
+        for name, text in macros.items()
+        if "{% extends" not in text and re.search(r"{% set \w+ =.*\"[A-Z]", text)
+    }
+
+    imports = [
+        found for text in templates.values() for found in re.findall(r'{% import "(.+)" as (.+?) %}', text)
+    ]
+
+    assert len(naming) >= 4
+    assert [found for found in imports if found[0] in naming and not found[1].endswith("with context")] == []

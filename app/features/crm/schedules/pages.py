@@ -52,6 +52,18 @@ _DONE = {
 }
 
 
+_TIMES = [
+    (Every.DAY.value, Message("Every day")),
+    ("monday", Message("Every Monday")),
+    ("tuesday", Message("Every Tuesday")),
+    ("wednesday", Message("Every Wednesday")),
+    ("thursday", Message("Every Thursday")),
+    ("friday", Message("Every Friday")),
+    ("saturday", Message("Every Saturday")),
+    ("sunday", Message("Every Sunday")),
+]
+
+
 @blueprint.get(PATH)
 @signed_in
 @limited(Policy.READ)
@@ -217,14 +229,13 @@ def _show(
 
 def _shared(connection: CrmConnection) -> dict[str, Any]:
     crm = crm_named(connection.vendor)
-    days = [(day.lower(), f"every {day}") for day in DAYS]
     return {
         "connection": connection,
         "crm": crm,
         "lists": crm.member_lists,
         "kinds": [("contact", "Contacts"), ("lead", "Leads")] if crm.lead_prefix else [],
         "fields": FIELDS,
-        "times": [(Every.DAY.value, "every day"), *days],
+        "times": _TIMES,
         "hours": [(str(hour), f"{hour:02}:00 UTC") for hour in range(24)],
         "purposes": purpose_choices.offered(),
     }

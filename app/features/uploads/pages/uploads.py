@@ -18,6 +18,7 @@ from app.domain.errors import (
 from app.domain.kinds import Kind
 from app.domain.lists import verified_rows
 from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
+from app.domain.messages import Message
 from app.features.uploads import actions, choices, representations, result_files, results, uploads
 from app.features.uploads.pages import formats
 from app.features.uploads.schemas import FileSchema, MappingSchema, StartSchema
@@ -41,28 +42,29 @@ PAGE_SIZE = 20
 _FILE_FIELDS = ("operation", "encoding", "delimiter", "has_header", "country")
 MAX_PROBLEM_ROWS = 50
 LABELS = {
-    "full_name": "Full name",
-    "first_name": "First name",
-    "middle_name": "Middle name",
-    "last_name": "Last name",
-    "linkedin_url": "LinkedIn profile",
-    "email": "E-mail",
-    "work_email": "Work e-mail",
-    "personal_email": "Personal e-mail",
-    "phone": "Phone",
-    "mobile_phone": "Mobile phone",
-    "direct_phone": "Direct phone",
-    "work_phone": "Work phone",
-    "company_name": "Company",
-    "company_domain": "Company website",
-    "country": "Country",
-    "company_country": "Company country",
-    "do_not_contact": "Opted out",
-    "marketing_consent": "Marketing consent",
+    "full_name": Message("Full name"),
+    "first_name": Message("First name"),
+    "middle_name": Message("Middle name"),
+    "last_name": Message("Last name"),
+    "linkedin_url": Message("LinkedIn profile"),
+    "email": Message("E-mail"),
+    "work_email": Message("Work e-mail"),
+    "personal_email": Message("Personal e-mail"),
+    "phone": Message("Phone"),
+    "mobile_phone": Message("Mobile phone"),
+    "direct_phone": Message("Direct phone"),
+    "work_phone": Message("Work phone"),
+    "company_name": Message("Company"),
+    "company_domain": Message("Company website"),
+    "country": Message("Country"),
+    "company_country": Message("Company country"),
+    "do_not_contact": Message("Opted out"),
+    "marketing_consent": Message("Marketing consent"),
 }
+_UNUSED = ("", Message("Not used"))
 OPTIONS = {
-    Operation.ENRICH.value: [("", "Not used"), *((field, LABELS[field]) for field in UPLOAD_FIELDS)],
-    Operation.VERIFY.value: [("", "Not used"), *((field, LABELS[field]) for field in verified_rows.FIELDS)],
+    Operation.ENRICH.value: [_UNUSED, *((field, LABELS[field]) for field in UPLOAD_FIELDS)],
+    Operation.VERIFY.value: [_UNUSED, *((field, LABELS[field]) for field in verified_rows.FIELDS)],
 }
 REASONS = {
     "insufficient_credits": "The credits of your workspace ran out. Ask your admin for more, then continue.",

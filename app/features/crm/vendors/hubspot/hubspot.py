@@ -16,6 +16,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.exchange import Request, Response, Send, filled, text
@@ -44,7 +45,7 @@ class HubSpot(Crm):
     name = "hubspot"
     title = "HubSpot"
     api_url = "https://api.hubapi.com"
-    key_help = (
+    key_help = Message(
         "The access token of a private app with the scopes crm.objects.contacts.read and "
         "crm.objects.contacts.write; with crm.objects.owners.read, the names of owners are shown too."
     )

@@ -17,6 +17,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.errors import Refusal, Rejected
@@ -46,7 +47,7 @@ class Pipedrive(Crm):
     name = "pipedrive"
     title = "Pipedrive"
     api_url = "https://api.pipedrive.com"
-    key_help = "The API token of a user: Personal preferences, API."
+    key_help = Message("The API token of a user: Personal preferences, API.")
     key_name = "the API token of the user"
     calls_per_minute = 120
     member_lists = MEMBER_LISTS

@@ -21,6 +21,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.errors import Rejected, Unreachable
 from app.features.crm.vendors.exchange import Request, Response, Send, text
@@ -45,7 +46,7 @@ class Twenty(Crm):
     name = "twenty"
     title = "Twenty"
     needs_url = True
-    key_help = "An API key: Settings, APIs & Webhooks, Create API key."
+    key_help = Message("An API key: Settings, APIs & Webhooks, Create API key.")
     key_name = "the API key"
     calls_per_minute = 90
     member_lists = MEMBER_LISTS
