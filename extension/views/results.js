@@ -33,7 +33,7 @@ export function revealedValue(value) {
  * @param {{call_registers?: {name: string, date: string, listed: boolean}[]}} value
  */
 function callText({ call_registers: registers = [] }) {
-  const listed = registers.filter((one) => one.listed).map(({ name, date }) => `${name} ${date.slice(0, 10)}`);
+  const listed = registers.filter((one) => one.listed).map(({ name, date }) => `${name} ${formatDate(date)}`);
   return [t("do_not_call"), ...listed].join(" · ");
 }
 
