@@ -199,6 +199,6 @@ function resultOf(app, { response, problem }, done, push) {
   const receipt = h("a", { href, target: "_blank", rel: "noreferrer" }, t("receipt"));
   return [
     h("p", { class: found > 0 ? "success" : "no-credits" }, text),
-    h("div", { class: "bar" }, receipt, push, close),
+    h("div", { class: "bar" }, receipt, close, push),
   ];
 }

@@ -41,7 +41,7 @@ export function reportedBadge({ reported, reported_at: at }) {
  * @param {{do_not_call?: boolean|null, call_registers?: {name: string, date: string, listed: boolean}[]}} value
  */
 export function callBadge({ do_not_call: mustNotBeCalled, call_registers: registers = [] }) {
-  const listed = registers.filter((one) => one.listed).map(({ name, date }) => `${name} ${date.slice(0, 10)}`);
+  const listed = registers.filter((one) => one.listed).map(({ name, date }) => `${name} ${formatDate(date)}`);
   return mustNotBeCalled && h("span", { class: "badge bad" }, [t("do_not_call"), ...listed].join(" · "));
 }
 

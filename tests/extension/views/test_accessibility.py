@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -34,6 +34,11 @@ NARROWEST_PANEL = 190  # CSS pixels: a side panel of 380 at 200 %
 HALF_A_POPUP = {"width": 400, "height": 300}  # Chrome's largest popup, 800 by 600, at 200 %
 MIN_TARGET_SIZE = 24
 MAX_TAB_PRESSES = 60
+RESULT_LINE: tuple[tuple[Literal["link", "button"], str], ...] = (
+    ("link", "Receipt"),
+    ("button", "Done"),
+    ("button", "Push those found"),
+)
 PUSHED_MS = 60_000  # Twenty takes 100 requests a minute
 ALL_RULES = {"resultTypes": ["violations"]}
 COLOUR_RULES = ALL_RULES | {"runOnly": ["color-contrast", "link-in-text-block"]}
@@ -284,6 +289,8 @@ def test_a_recruiter_picks_buys_and_pushes_by_keyboard(user: BrowserUser, vendor
         actions = popup.get_by_role("region", name="With the people you picked")
         expect(actions).to_contain_text("3 of 3 found or revealed already. Charged: 2 credits.")
         expect(popup.locator("#people-summary")).to_be_focused()
+        boxes = [actions.get_by_role(role, name=name).bounding_box() for role, name in RESULT_LINE]
+        assert len({round(box["y"] + box["height"] / 2) for box in boxes if box}) == 1
         _tab_to(popup, "Push those found")
         popup.keyboard.press("Enter")
         expect(popup.get_by_role("button", name="Push 3 people to Twenty")).to_be_focused()

@@ -92,11 +92,13 @@ def test_a_number_that_must_not_be_called_has_no_link(user: BrowserUser) -> None
           const { revealedValue } = await import("/views/results.js");
           const value = { e164: "+442079460123", national: "020 7946 0123", extension: null, type: "mobile",
             status: "valid", verified_at: null, sources: [] };
+          const call_registers = [{ name: "TPS", date: "2026-11-01T12:00:00Z", listed: true }];
           return [false, true].map((do_not_call) => {
-            const shown = revealedValue({ ...value, do_not_call });
-            return [shown.querySelectorAll("a").length, shown.textContent.includes("020 7946 0123")];
+            const shown = revealedValue({ ...value, do_not_call, call_registers });
+            const badge = shown.querySelector(".badge.bad")?.textContent ?? "";
+            return [shown.querySelectorAll("a").length, shown.textContent.includes("020 7946 0123"), badge];
           });
         }"""
     )
 
-    assert links == [[1, True], [0, True]]
+    assert links == [[1, True, ""], [0, True, "Do not call · TPS Nov 1, 2026"]]

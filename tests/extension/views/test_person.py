@@ -15,6 +15,7 @@ from app.engine.accounts.accounts import Account
 from app.engine.exclusions import exclusions
 from app.engine.exclusions.exclusions import Entry
 from app.infra import clock
+from app.web.pages import value_words
 
 LOOKUP = "/api/ext/lookup"
 REVEAL = "/api/ext/reveal/"
@@ -292,3 +293,20 @@ def test_an_excluded_person_is_shown_with_the_reason_and_without_a_button(user: 
             "colleagues · Your workspace reveals nothing of this person."
         )
         expect(part(popup, name).get_by_role("button")).to_have_count(0)
+
+
+def test_the_badges_of_statuses_have_the_words_and_colours_of_the_pages(user: BrowserUser) -> None:
+    popup = user.open_panel()
+
+    badges = popup.evaluate(
+        """async (statuses) => {
+          const { statusBadge } = await import("/views/results.js");
+          const shown = (badge) => [badge.textContent, badge.className.replace("badge", "").trim()];
+          return [...statuses.map((status) => shown(statusBadge(status, null, "provider"))),
+            shown(statusBadge("valid", null, "import")), shown(statusBadge("valid", null, "masked"))];
+        }""",
+        list(value_words.EMAIL_STATUS),
+    )
+
+    imported = list(value_words.IMPORTED)
+    assert badges == [*map(list, value_words.EMAIL_STATUS.values()), imported, imported]
