@@ -216,7 +216,7 @@ export class Client {
 
   /** Report the outcome of an address or a number that the workspace owns.
    *  @param {{email?: string, phone?: string, contact_id?: string, kind: string}} body @param {RequestOptions} [options]
-   *  @returns {Promise<{refunded: number, refund: string, credits: {balance: number}}>} */
+   *  @returns {Promise<{feedback: {created_at: string}, refunded: number, refund: string, credits: {balance: number}}>} */
   feedback(body, options) {
     return this.#send("POST", "/api/feedback", body, options);
   }
