@@ -124,7 +124,7 @@ def test_messages_about_fields_are_in_the_caller_s_language(app: APIFlask, user:
     [
         ("en", "This needs 1 credit and the workspace has 2000 credits."),
         ("de", "Dafür braucht es 1 Credit, der Arbeitsbereich hat 2.000 Credits."),
-        ("fr", "Il faut 1 crédit et l\u2019espace de travail a 2\u202f000 crédits."),
+        ("fr", "Il faut 1 crédit et l\u2019espace de travail dispose de 2\u202f000 crédits."),
         ("es", "Hace falta 1 crédito y el espacio de trabajo tiene 2.000 créditos."),
     ],
 )
