@@ -81,7 +81,8 @@ _REFUTES = frozenset(NoBounce) - {NoBounce.OTHER}
 def meaning(cells: Iterable[str]) -> FeedbackKind | NoBounce | None:
     """Return what the first of the cells that says anything says; None if none does.
 
-    A bounce does not count if a later cell says that, for example, the mailbox is full or the mail was refused.
+    A bounce does not count if a later cell says, for example, that the mailbox is full or a policy refused
+    the mail.
     """
     said = [found for cell in cells if (found := _of_cell(cell)) is not None]
     if not said or said[0] is not FeedbackKind.BOUNCE:
