@@ -28,7 +28,7 @@ export function revealedValue(value) {
   );
 }
 
-/** Say what the workspace reported of a value, and when. @param {{reported?: string|null, reported_at?: string|null}} value */
+/** Return a badge with what the workspace reported about a value, and when. @param {{reported?: string|null, reported_at?: string|null}} value */
 export function reportedBadge({ reported, reported_at: at }) {
   if (!reported) return null;
   const text = t("reported_as", [t(`report_${reported}`), at && formatDate(at)].filter(Boolean).join(" · "));

@@ -14,8 +14,8 @@ from app.domain.messages import Message
 FIELDS = ("email", "phone", "country")
 """The fields of the columns; `country` is the one of a row's number without a country code."""
 NOTHING_CHOSEN = Message("Choose the column of e-mail addresses, the one of phone numbers, or both.")
-CHOSEN_TWICE = Message("Choose one column at most of e-mail addresses, of phone numbers and of countries.")
-OTHER_FIELD = Message("A list to verify has no other fields than email, phone and country.")
+CHOSEN_TWICE = Message("Choose at most one column each for e-mail addresses, phone numbers and countries.")
+OTHER_FIELD = Message("A list to verify can have only the fields email, phone and country.")
 NOTHING_TO_VERIFY = "The row has nothing to verify: its cells are empty."
 _SEVERAL = {
     "email": "The cell has several addresses; only the first one was verified.",

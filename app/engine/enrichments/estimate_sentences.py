@@ -37,6 +37,18 @@ def of_purchase(counts: Mapping[str, int]) -> str:
     return f"{counts['to_buy']:,} to buy for at most {_counted(counts['credits_max'], 'credit', 'credits')}"
 
 
+def of_verification(counts: Mapping[str, int]) -> str:
+    """Return how many addresses are verified for how much at most, and what is free.
+
+    `counts` has the `emails`, of which some are `known`, the `phones` and `credits_max` of an estimate.
+    """
+    addresses = _counted(counts["emails"] - counts["known"], "address", "addresses")
+    parts = [f"{addresses} to verify for at most {_counted(counts['credits_max'], 'credit', 'credits')}"]
+    if known := counts["known"]:
+        parts.append(f"{known:,} verified before free")
+    return ", ".join([*parts, f"{_counted(counts['phones'], 'number', 'numbers')} free"])
+
+
 def _in_system(count: OwnRecordCount, fields: Collection[str]) -> str:
     has = [f"{getattr(count, name):,} with {text}" for field, (name, text) in _HAS.items() if field in fields]
     return f"{count.people:,} in {count.title}" + (f" ({', '.join(has)})" if has else "")

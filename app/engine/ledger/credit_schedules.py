@@ -115,7 +115,7 @@ def resume(session: Session, workspace_id: str) -> None:
 
 
 def _changed(session: Session, workspace_id: str, action: Action, **values: Any) -> None:
-    """Change a schedule that is paused or is not, whichever the change is not; record it if it changed."""
+    """Pause or resume a schedule; record it, unless the schedule was paused or resumed already."""
     paused = CreditSchedule.paused_at
     is_own = CreditSchedule.workspace_id == workspace_id
     is_other = paused.is_not(None) if values["paused_at"] is None else paused.is_(None)

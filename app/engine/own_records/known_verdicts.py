@@ -6,7 +6,7 @@ address `*@<domain>`: no address there is `valid`, whichever job finds that out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from app.domain.findings import EmailStatus
@@ -87,13 +87,18 @@ def _stored(session: Session, workspace_id: str, addresses: Iterable[str]) -> di
 
 
 def _bounced(session: Session, workspace_id: str, verdicts: Mapping[str, Verdict]) -> set[str]:
-    """Return the addresses that have bounced since their verdict; few do, so all are asked about first."""
+    """Return the addresses that have bounced since their verdict.
 
-    def any_bounced(of: Collection[str]) -> bool:
-        since = min((verdicts[email].verified_at for email in of), default=None)
-        return since is not None and (
-            emails.any_bounced(session, of, since=since)
-            or bounce_reports.any_bounced(session, workspace_id, of, since=since)
-        )
-
-    return {email for email in verdicts if any_bounced([email])} if any_bounced(verdicts) else set()
+    Few have: all are asked about at once, then each half of those among which is one.
+    """
+    since = min((verdict.verified_at for verdict in verdicts.values()), default=None)
+    if since is None or not (
+        emails.any_bounced(session, verdicts, since=since)
+        or bounce_reports.any_bounced(session, workspace_id, verdicts, since=since)
+    ):
+        return set()
+    if len(verdicts) == 1:
+        return set(verdicts)
+    pairs = list(verdicts.items())
+    halves = (pairs[: len(pairs) // 2], pairs[len(pairs) // 2 :])
+    return {email for half in halves for email in _bounced(session, workspace_id, dict(half))}

@@ -16,7 +16,7 @@ def _first_steps(start: Start) -> Iterator[Step]:
         yield Step(
             20,
             Message("Bring the contacts that you have"),
-            Message("Send an export of your address book: you do not pay for whom it has."),
+            Message("Send an export of your address book: you do not pay for the people in it."),
             "/address-books",
             bool(books.of_workspace(start.session, start.viewer.workspace_id)),
         )

@@ -41,7 +41,7 @@ def choose(register_id: str, effect: Effect) -> Overview:
             raise NotFound(UNKNOWN)
         if strictest([effect, row.operator_effect]) is not effect:
             detail = Message(
-                "The operator has set {value}; a workspace may be stricter only.",
+                "The operator has set {value}; a workspace may only be stricter.",
                 value=row.operator_effect.value,
             )
             raise ValidationFailed(errors=(FieldError("/effect", detail),))

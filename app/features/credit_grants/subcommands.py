@@ -120,9 +120,9 @@ def resume(workspace: str, *, as_json: bool) -> None:
 @as_json_option
 @with_appcontext
 def remove(workspace: str, *, as_json: bool) -> None:
-    """Remove the monthly grant of WORKSPACE (id or name); what was granted stays, and expires no more."""
+    """Remove the monthly grant of WORKSPACE (id or name); what was granted stays, and no longer expires."""
     row = _change(workspace, credit_schedules.remove)
-    show({"removed": row.id}, f"{row.name} is granted nothing any more.", as_json=as_json)
+    show({"removed": row.id}, f"{row.name} no longer has a monthly grant.", as_json=as_json)
 
 
 def _change(name: str, change: Callable[[Session, str], None]) -> Workspace:

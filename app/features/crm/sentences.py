@@ -31,7 +31,7 @@ ERRORS: Mapping[str, str] = {
     "connection": Message("The CRM cannot be reached; it is tried again."),
     "timeout": Message("The CRM does not answer in time; it is tried again."),
     "unexpected_response": Message("The CRM does not answer as it documents; it is tried again."),
-    "no_email": Message("No address of today is revealed."),
+    "no_email": Message("No current address is revealed."),
     "not_owned": Message("The workspace no longer owns or saves this person."),
     "suppressed": Message("The person has opted out."),
     "duplicate": Message("Another record in the CRM has this address, and cannot be read."),

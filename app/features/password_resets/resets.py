@@ -104,7 +104,7 @@ def issue(session: Session, account: Account, *, now: Moment) -> tuple[str, date
 
 
 def request(session: Session, email: str, *, language: str = SOURCE, now: Moment) -> str | None:
-    """Have a link sent to the address if an account has it, in this language unless the account has one.
+    """Request a link for the address if an account has it, in this language unless the account has one.
 
     Return the id of the work, or None if one was sent a short time ago.
     """

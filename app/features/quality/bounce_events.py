@@ -53,9 +53,9 @@ _OF_SENDGRID = "sgeventid"
 
 
 class Event(NamedTuple):
-    """An event: the line where it or its list begins, its address, and what was said of it.
+    """An event: the line where it or its list begins, its address, and what was said about it.
 
-    An event without an address is not about a recipient, or its `fault` says why it cannot be read.
+    An event without an address has no recipient, or its `fault` says why it cannot be read.
     """
 
     line: int

@@ -75,13 +75,14 @@ _SAID: tuple[tuple[FeedbackKind | NoBounce, str], ...] = (
 """What words mean; the first that a cell has decides."""
 _WORDS = tuple((re.compile(rf"\b(?:{words})\b"), meaning) for meaning, words in _SAID)
 _REFUTES = frozenset(NoBounce) - {NoBounce.OTHER}
-"""What a later cell may say against a bounce: a server may contradict what a program calls hard."""
+"""Meanings of a later cell that overrule a bounce: a server may contradict what a program calls hard."""
 
 
 def meaning(cells: Iterable[str]) -> FeedbackKind | NoBounce | None:
     """Return what the first of the cells that says anything says; None if none does.
 
-    A bounce is none if a later cell says that the mailbox is full, that a policy refused the mail, or such.
+    A bounce does not count if a later cell says, for example, that the mailbox is full or a policy refused
+    the mail.
     """
     said = [found for cell in cells if (found := _of_cell(cell)) is not None]
     if not said or said[0] is not FeedbackKind.BOUNCE:
@@ -105,7 +106,7 @@ def _of_cell(cell: str) -> FeedbackKind | NoBounce | None:
 
 
 def _is_said(word: str) -> bool:
-    """Return whether a word is none of an address, a link or a host: these say nothing of the cause."""
+    """Return whether a word is not an address, a link or a host, which say nothing about the cause."""
     return not ("@" in word or "://" in word or _HOST.fullmatch(word))
 
 

@@ -162,7 +162,7 @@ def _by_value(items: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _with_one_primary(items: list[dict[str, Any]], changed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the items; if a changed one is the primary one, no other is any more (RFC 7644, 3.5.2)."""
+    """Return the items; if a changed one is primary, the others no longer are (RFC 7644, 3.5.2)."""
     if any(map(_is_primary, changed)):
         for item in items:
             if _is_primary(item) and not any(item is each for each in changed):

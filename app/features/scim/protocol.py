@@ -88,7 +88,7 @@ def _authenticate() -> None:
 
 
 def _admit_longer_body() -> None:
-    """Let a body be longer than those of the API, unless it comes in chunks and has no known length."""
+    """Accept a longer body than the API does, unless it is chunked and so has no known length."""
     length = request.content_length or 0
     if not body.is_chunked(request):
         request.max_content_length = MAX_BYTES + 1
@@ -149,7 +149,7 @@ def patch_resource(kind: str, resource_id: str) -> Response:
 
 @blueprint.delete(f"/{_TYPE}/<resource_id>")
 def delete_resource(kind: str, resource_id: str) -> Response:
-    """Delete a group, or disable the account of a user; it is not found any more."""
+    """Delete a group, or disable the account of a user; the resource is no longer found."""
     with _changes() as (session, workspace_id, now):
         TYPES[kind].remove(session, workspace_id, resource_id, now)
     return Response(status=HTTPStatus.NO_CONTENT)

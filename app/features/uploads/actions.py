@@ -34,7 +34,9 @@ from app.web.sign_in.admins import reads_as_admin
 from app.web.sign_in.auth import caller
 
 LIST_BATCH = 500
-NOBODY_TO_SKIP = Message("A list to verify skips nobody; verdicts that you have are repeated free.")
+NOBODY_TO_SKIP = Message(
+    "A list to verify skips nobody; verdicts that you already have are repeated for free."
+)
 NAMES_NOBODY = (
     "No person can be named by these columns. Map a LinkedIn profile, an e-mail or a phone, "
     "or a name and a company or its domain."

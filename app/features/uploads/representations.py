@@ -64,14 +64,12 @@ def _estimate(session: Session, upload: Upload) -> dict[str, Any] | None:
     if upload.estimate is None or upload.status != UploadStatus.READY:
         return upload.estimate
     available = workspaces.balance(session, upload.workspace_id).available
-    return {
-        **upload.estimate,
-        "exceeds_balance": upload.estimate["credits_max"] > available,
-        "choices": [
-            {**choice, "exceeds_balance": choice["credits_max"] > available}
-            for choice in upload.estimate["choices"]
-        ],
-    }
+    estimate = {**upload.estimate, "exceeds_balance": upload.estimate["credits_max"] > available}
+    if "choices" in estimate:  # a list to verify has none
+        estimate["choices"] = [
+            {**choice, "exceeds_balance": choice["credits_max"] > available} for choice in estimate["choices"]
+        ]
+    return estimate
 
 
 def _format(upload: Upload) -> dict[str, Any] | None:

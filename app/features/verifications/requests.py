@@ -15,6 +15,7 @@ from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.domain.kinds import Kind
 from app.domain.permissions import Permission
+from app.engine.enrichments import estimate_sentences
 from app.engine.jobs.submission import JobRequest
 from app.engine.own_records import known_verdicts
 from app.features.verifications import list_values, lists, values
@@ -107,23 +108,18 @@ def terms_of(found: Values, max_credits: int | None, *, is_fresh: bool) -> Terms
 
 
 def estimate(found: Values, terms: Terms) -> dict[str, Any]:
-    """Return what a verification costs at most, and what of it is verified."""
-    phones, known, held = len(found.found) - found.emails, len(terms.known), lists.hold_of(found, terms)
-    again = f", {known} verified before free" if known else ""
-    return estimates.with_balance(
-        {
-            "summary": f"{found.emails - known} addresses to verify for at most {held} credits{again}, "
-            f"{phones} numbers free",
-            "credits_min": 0,
-            "credits_max": held,
-            "values": len(found.found),
-            "emails": found.emails,
-            "known": known,
-            "phones": phones,
-            "duplicates": found.duplicates,
-            "unreadable": len(found.unreadable),
-        }
-    )
+    """Return what a verification costs at most, and how many values of each kind it has."""
+    counts = {
+        "credits_min": 0,
+        "credits_max": lists.hold_of(found, terms),
+        "values": len(found.found),
+        "emails": found.emails,
+        "known": len(terms.known),
+        "phones": len(found.found) - found.emails,
+        "duplicates": found.duplicates,
+        "unreadable": len(found.unreadable),
+    }
+    return estimates.with_balance({**counts, "summary": estimate_sentences.of_verification(counts)})
 
 
 def read_file(country: str | None) -> tuple[Values, dict[str, Any]]:

@@ -80,7 +80,9 @@ def receive(request: Request) -> bytes:
     except (ParseException, OSError) as error:  # a chunk without a size, with a wrong size, or without an end
         raise MalformedJson("The body is truncated, or its chunks are malformed.") from error
     if len(raw) >= (request.max_content_length or READ_BYTES):
-        raise PayloadTooLarge("A body in chunks may have 256 KiB. Send a longer one with Content-Length.")
+        raise PayloadTooLarge(
+            "A chunked body may have at most 256 KiB. Send a longer one with Content-Length."
+        )
     if request.content_length not in {None, len(raw)}:  # the client disconnected; the rest may still parse
         raise MalformedJson("The body is shorter than its Content-Length.")
     return raw

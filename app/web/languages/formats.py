@@ -23,11 +23,6 @@ def day(time: datetime) -> str:
     return formats.day(time, language())
 
 
-def day_in_words(time: datetime) -> str:
-    """Return the day of a time as a sentence has it: `1 December`, `1. Dezember`."""
-    return formats.day_in_words(time, language())
-
-
 def number(value: float) -> str:
     """Return a number with its thousands apart: `12 345`, `12.345`."""
     return formats.number(value, language())

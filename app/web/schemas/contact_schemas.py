@@ -55,7 +55,7 @@ class CompanySchema(ResponseSchema):
 
 
 class ReportedSchema(ResponseSchema):
-    """What the workspace reported last of a value; what others report is told to nobody."""
+    """What the workspace last reported about a value; reports of other workspaces are never shown."""
 
     reported = fields.String(
         allow_none=True,

@@ -48,6 +48,18 @@ def test_a_verdict_on_a_suppressed_address_is_not_repeated(session: Session, wor
     assert reusable(session, workspace_id) == {BOB: "valid"}
 
 
+def test_each_of_several_addresses_that_bounced_is_found(session: Session, workspace_id: str) -> None:
+    addresses = [f"{number}@acme.com" for number in range(5)]
+    known_verdicts.store(session, workspace_id, dict.fromkeys(addresses, Verdict("valid", NOW)))
+    for address in (addresses[0], addresses[3]):
+        an_email(session, a_contact(session, None, "Ada"), address).reported_at = NOW + DAYS
+    session.flush()
+
+    kept = known_verdicts.reusable(session, workspace_id, addresses, max_age=MAX_AGE, now=NOW + DAYS)
+
+    assert sorted(kept) == [addresses[1], addresses[2], addresses[4]]
+
+
 @pytest.mark.parametrize(("reported_after", "kept"), [(-DAYS, [ADA, BOB]), (DAYS, [BOB])])
 def test_a_verdict_on_an_address_that_bounced_since_is_not_repeated(
     session: Session, workspace_id: str, reported_after: timedelta, kept: list[str]

@@ -103,7 +103,7 @@ def test_the_page_has_a_form_for_each_register(app: APIFlask, admin: SignedInUse
     assert "Numbers in TPS: Hide from members." in chosen
     assert "Choose one of the listed effects." in unknown
     assert "Choose one of the listed effects." in wrong
-    assert "a workspace may be stricter only" in looser
+    assert "a workspace may only be stricter" in looser
     assert 'name="effect"' not in looser
     assert listed(admin)[0]["effect"] == "hide"
 

@@ -236,7 +236,7 @@ def test_the_command_sets_lists_and_removes_grants(run: Any, workspace_id: str) 
         "2027-02-28",
     ]
     assert in_json == {"grants": [grant]}
-    assert (removed, missing.exit_code) == ("Acme is granted nothing any more.\n", 1)
+    assert (removed, missing.exit_code) == ("Acme no longer has a monthly grant.\n", 1)
 
 
 def test_commands_pause_and_resume_a_grant(run: Any, workspace_id: str) -> None:

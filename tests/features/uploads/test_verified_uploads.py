@@ -223,7 +223,7 @@ def test_a_verdict_that_the_workspace_has_is_free_unless_a_fresh_one_is_wanted(v
 
     assert (known["known"], known["credits_max"], done.charged) == (1, 1, 1)
     assert known["summary"] == (
-        "1 addresses to verify for at most 1 credits, 1 verified before free, 0 numbers free"
+        "1 address to verify for at most 1 credit, 1 verified before free, 0 numbers free"
     )
     assert [row.credits for row in verifier.rows(done)] == [0, 1]
     assert ((verified.estimate or {})["credits_max"], verified.charged) == (2, 2)

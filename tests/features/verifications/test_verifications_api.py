@@ -105,7 +105,7 @@ def test_a_known_verdict_is_free_unless_a_fresh_one_is_asked_for(app: APIFlask, 
     run_jobs(app, user)
 
     assert (estimate["credits_max"], estimate["known"]) == (1, 1)
-    assert estimate["summary"].startswith("1 addresses to verify for at most 1 credits, 1 verified before")
+    assert estimate["summary"].startswith("1 address to verify for at most 1 credit, 1 verified before")
     assert (queued["credits"]["reserved"], fresh["credits"]["reserved"]) == (1, 2)
     assert (of_list["credits"]["at_most"], fresh_list["credits"]["at_most"]) == (1, 2)
     listed = get(user, f"{PATH}/{of_list['id']}").get_json()
@@ -132,7 +132,7 @@ def test_a_dry_run_queues_nothing(user: SignedInUser) -> None:
     )
 
     assert one["estimate"] == {
-        "summary": "1 addresses to verify for at most 1 credits, 1 numbers free",
+        "summary": "1 address to verify for at most 1 credit, 1 number free",
         "credits_min": 0,
         "credits_max": 1,
         "values": 2,

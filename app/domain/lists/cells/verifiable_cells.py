@@ -35,7 +35,7 @@ class Value(NamedTuple):
 
 
 def read_cell(text: str, country: str | None, *, only: Field | None = None) -> Iterator[Value | InvalidValue]:
-    """Yield the values of a cell, or why a part of it is none: addresses with an @, otherwise numbers.
+    """Yield the values of a cell, or why a part of it is not one: addresses with an @, otherwise numbers.
 
     `only` is what the cell is known to contain, `country` that of national numbers.
     """

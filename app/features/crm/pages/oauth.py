@@ -49,7 +49,7 @@ def authorize() -> Response:
 @admin_only
 @limited(Policy.WRITE)
 def callback() -> Response:
-    """Have the code exchanged with which the CRM sends the admin back, and say if that failed at once."""
+    """Have a worker exchange the code that the CRM sends back with the admin; show a failure at once."""
     state, code = request.args.get("state", ""), request.args.get("code", "")
     if not code:
         flash("The CRM did not give access. Nothing was changed; connect again when you want to.", "failure")
