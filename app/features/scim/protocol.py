@@ -38,7 +38,7 @@ MAX_BYTES = 1024 * 1024
 """The largest body: a group of about ten thousand. Some providers send all members at each change."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _KNOWN = (*TYPES, "Schemas", "ResourceTypes", "ServiceProviderConfig")
-_TYPE = f"<any({', '.join(TYPES)}):kind>"
+_TYPE = f"<any({','.join(TYPES)}):kind>"
 
 blueprint = APIBlueprint("scim", __name__, url_prefix=ROOT, enable_openapi=False)
 

@@ -203,6 +203,7 @@ class SampleTenants:
     def call(self, method: str, route: str, headers: dict[str, str], body: Any = None) -> TestResponse:
         """Send a request to existing resources of the owner."""
         path = route.replace("<code>", "not_found").replace("<path:name>", "swagger-ui.css")
+        path = path.replace("<any(Users,Groups):kind>", "Users")
         path = NAMED.sub(lambda named: self._makers()[named[1]](), path)
         body = body and {name: self._filled(value) for name, value in body.items()}
         headers = headers | {"Prefer": "respond-async"}

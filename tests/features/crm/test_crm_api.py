@@ -322,7 +322,7 @@ def test_a_connection_says_how_far_its_crm_has_been_read(admin: SignedInUser) ->
         "stages": ["customer"],
         "in_progress": True,
         "error": "http_400",
-        "error_message": "The CRM answers http_400; it is tried again within an hour.",
+        "error_message": "The CRM answers 400; it is tried again within an hour.",
         "notes": [
             {
                 "code": "leads_unreadable",

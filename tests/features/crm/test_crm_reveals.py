@@ -93,6 +93,8 @@ def test_a_verified_address_of_the_crm_is_revealed_free_and_the_receipt_says_so(
                 "status_reasons": [],
                 "confidence": None,
                 "primary": True,
+                "reported": None,
+                "reported_at": None,
                 "verified_at": rfc3339(NOW),
                 "sources": [
                     {

@@ -97,7 +97,7 @@ def test_a_dry_run_says_who_is_in_the_crm_and_what_the_others_cost(user: SignedI
         }
     ]
     same: dict[str, Any] = {"credits_min": 0, "owned": 1, "suppressed": 0, "excluded": 0, "ineligible": 0}
-    same |= {"own_records": own_records}
+    same |= {"own_records": own_records, "exceeds_balance": False}
     sentence = "4 people: 2 in HubSpot (2 with an address), 1 owned"
     assert every == same | {
         "credits_max": 3,

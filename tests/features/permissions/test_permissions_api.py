@@ -139,8 +139,8 @@ def test_whoever_may_not_see_costs_gets_none(admin: SignedInUser, member: Signed
     }
     assert "X-Credits-Balance" not in answer.headers
     assert [job["charged"] for job in listed] == [None]
-    assert session_of(member)["credits"] == {"balance": None, "reserved": None}
-    assert session_of(admin)["credits"] == {"balance": 249, "reserved": 1}
+    assert session_of(member)["credits"] == {"balance": None, "reserved": None, "next_grant": None}
+    assert session_of(admin)["credits"] == {"balance": 249, "reserved": 1, "next_grant": None}
 
 
 def test_a_refusal_for_lack_of_credits_does_not_tell_the_balance(
@@ -165,7 +165,7 @@ def test_a_sign_in_says_what_the_account_may(admin: SignedInUser) -> None:
     started = admin.sign_in().get_json()
 
     assert "see_costs" not in started["auth"]["permissions"]
-    assert started["credits"] == {"balance": None, "reserved": None}
+    assert started["credits"] == {"balance": None, "reserved": None, "next_grant": None}
 
 
 def test_a_key_shows_what_it_may(member: SignedInUser) -> None:

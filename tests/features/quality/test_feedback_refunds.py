@@ -117,7 +117,7 @@ def test_unconfirmed_bounces_are_refunded_up_to_the_allowance(
     refunded, pending = ["given"] * REFUNDED, ["pending"] * (PEOPLE - REFUNDED)
     assert [response["refund"] for response in responses] == refunded + pending
     session = user.client.get("/api/ext/session", headers=user.headers).get_json()
-    assert session["credits"] == {"balance": CREDITS - PEOPLE + REFUNDED, "reserved": 0}
+    assert session["credits"] == {"balance": CREDITS - PEOPLE + REFUNDED, "reserved": 0, "next_grant": None}
     with user.database.reading() as database:
         assert faults(database, now=clock.now()) == []
 

@@ -12,7 +12,7 @@ from app.features.scim.tables import ScimGroup
 from app.infra import clock
 
 _OWN_TOKEN = "a token of the workspace's own, which identifies no account"
-_TYPE = "/scim/v2/<any(Users, Groups):kind>"
+_TYPE = "/scim/v2/<any(Users,Groups):kind>"
 ACCESS_RULES: dict[str, AccessRule] = {
     "GET /api/scim": requires("admin", 200),
     "POST /api/scim/token": requires("admin", 201),

@@ -8,6 +8,8 @@ tests of its provider. Google: getprobo/probo#807. Entra: onyx-dot-app/onyx#1407
 
 from __future__ import annotations
 
+import io
+import json
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from users_support import bearer
 from werkzeug.test import TestResponse
 
 from app.features.scim import protocol
+from app.web.bodies import body as bodies
 
 USER, GROUP = (f"urn:ietf:params:scim:schemas:core:2.0:{name}" for name in ("User", "Group"))
 ENTERPRISE = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
@@ -332,3 +335,22 @@ def test_a_large_group_is_replaced_whole(idp: IdentityProvider, monkeypatch: pyt
     assert (accepted.status_code, members(idp, group_id)) == (200, {bob})
     assert (refused.status_code, refused.mimetype) == (413, "application/scim+json")
     assert "Send at most 256 KiB" in refused.get_json(force=True)["detail"]
+
+
+def test_a_body_in_chunks_is_not_longer_than_elsewhere(idp: IdentityProvider) -> None:
+    group_id = idp.group("Sales")["id"]
+    short, long = ({"displayName": "x" * length} for length in (10, bodies.MAX_BYTES))
+
+    def replaced(values: dict[str, str]) -> TestResponse:
+        return idp.client.put(
+            f"/scim/v2/Groups/{group_id}",
+            input_stream=io.BytesIO(json.dumps(values).encode()),
+            content_type="application/scim+json",
+            headers=bearer(idp.token),
+            environ_overrides={"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"},
+        )
+
+    assert replaced(short).status_code == 200
+    refused = replaced(long)
+    assert refused.status_code == 413
+    assert "A chunked body may have at most 256 KiB" in refused.get_json(force=True)["detail"]

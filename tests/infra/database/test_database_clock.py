@@ -22,6 +22,7 @@ OWN_CLOCK = {
     "app/infra/database/database_clock.py": "measures how far it is off",
     "cli/checks/redis.py": "measures how far it is off",
     "app/api/ops/readiness.py": "the time since when Redis has its data, for a metric",
+    "app/infra/languages/formats.py": "whether a day is written with its year",
     "app/web/bodies/downloads.py": "puts the day into the name of a file",
     "app/features/usage/reports.py": "the default days of a report",
     "app/features/call_registers/commands.py": "refuses the date of a register in the future",
