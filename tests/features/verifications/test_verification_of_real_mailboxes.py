@@ -240,7 +240,7 @@ def test_a_list_is_verified_on_the_pages(browser: PageBrowser, tmp_path: Path) -
         page.get_by_label("A CSV file or an Excel workbook").set_input_files(file)
         page.locator("#list-country").fill("DE")
         page.get_by_role("button", name="Choose the columns").click()
-        expect(page.get_by_text("ready to start", exact=True)).to_be_visible(timeout=60_000)
+        expect(page.get_by_text("Ready to start", exact=True)).to_be_visible(timeout=60_000)
         _look(page, "ready")
         page.get_by_label("Telefon").select_option("Not used")
         page.get_by_role("button", name="Save, and calculate the price").click()
@@ -249,7 +249,7 @@ def test_a_list_is_verified_on_the_pages(browser: PageBrowser, tmp_path: Path) -
         page.get_by_role("button", name="Save, and calculate the price").click()
         expect(page.get_by_text("credits at most")).to_be_visible(timeout=60_000)
         page.get_by_role("button", name="Verify", exact=True).click()
-        expect(page.get_by_text("finished", exact=True)).to_be_visible(timeout=60_000)
+        expect(page.get_by_text("Finished", exact=True)).to_be_visible(timeout=60_000)
         _look(page, "finished")
         with page.expect_download() as download:
             page.get_by_role("link", name="Download the result").click()
