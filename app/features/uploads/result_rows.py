@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -94,3 +95,11 @@ class StoredRow(NamedTuple):
     request: dict[str, Any] | None
     error: dict[str, Any] | None
     charged: int | None
+
+
+def do_not_call(phone: Mapping[str, Any]) -> str | None:
+    """Return the registers that have the number, with their dates; `yes` if only its source says so."""
+    if not phone.get("do_not_call"):
+        return None
+    listed = [one for one in phone.get("call_registers", ()) if one["listed"]]
+    return ", ".join(f"{one['name']} of {one['date'][:10]}" for one in listed) or "yes"

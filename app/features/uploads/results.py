@@ -23,7 +23,7 @@ from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.ledger.reveals import RevealedValue
 from app.features.uploads import row_store
-from app.features.uploads.result_rows import STATUS_NOTES, ResultRow, StoredRow
+from app.features.uploads.result_rows import STATUS_NOTES, ResultRow, StoredRow, do_not_call
 from app.features.uploads.tables import Operation, Upload, UploadChunk, UploadRow
 from app.features.uploads.verify import results as verified
 from app.infra.crypto.blind_indexes import stored_forms
@@ -186,14 +186,6 @@ def _result(row: StoredRow, status: str, values: Mapping[str, Any]) -> ResultRow
         receipt=row.job_id,
         note=note or _same_as(row.duplicate_of),
     )
-
-
-def do_not_call(phone: Mapping[str, Any]) -> str | None:
-    """Return the registers that have the number, with their dates; `yes` if only its source says so."""
-    if not phone.get("do_not_call"):
-        return None
-    listed = [one for one in phone.get("call_registers", ()) if one["listed"]]
-    return ", ".join(f"{one['name']} of {one['date'][:10]}" for one in listed) or "yes"
 
 
 def reported(value: Mapping[str, Any]) -> str | None:

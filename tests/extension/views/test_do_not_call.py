@@ -46,7 +46,9 @@ def test_a_masked_number_in_a_register_says_so_and_a_hidden_one_is_not_offered(
     phone = popup.get_by_role("region", name="Phone", exact=True)
     is_flag = effect is Effect.FLAG
     expect(phone.get_by_role("button")).to_contain_text("Reveal phone" if is_flag else "Find phone")
-    expect(phone.locator(".badge.bad")).to_have_text([f"Do not call · TPS {DAY:%b} {DAY.day}, {DAY.year}"] if is_flag else [])
+    expect(phone.locator(".badge.bad")).to_have_text(
+        [f"Do not call · TPS {DAY:%b} {DAY.day}, {DAY.year}"] if is_flag else []
+    )
     expect(phone.locator(".masked")).to_have_count(1 if is_flag else 0)
 
 

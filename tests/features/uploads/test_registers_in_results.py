@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.features.uploads import results
+from app.features.uploads import result_rows
 
 LISTED = {"name": "TPS", "date": "2026-11-25T00:00:00.000Z", "listed": True}
 
@@ -18,4 +18,4 @@ LISTED = {"name": "TPS", "date": "2026-11-25T00:00:00.000Z", "listed": True}
     ],
 )
 def test_a_number_names_the_registers_that_have_it(phone: dict[str, Any], cell: str | None) -> None:
-    assert results.do_not_call(phone) == cell
+    assert result_rows.do_not_call(phone) == cell

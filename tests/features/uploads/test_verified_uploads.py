@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from fake_providers import MISS, FakeProvider, hit
@@ -16,6 +17,7 @@ from sqlalchemy import func, select
 from upload_support import Uploader, uploader
 from worker_harness import worker_harness
 
+from app.domain.call_registers import Effect
 from app.domain.errors import JobExpired
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome
@@ -104,15 +106,39 @@ def test_the_file_comes_back_with_the_verdicts_beside_its_own_columns(verifier: 
     receipt = verifier.rows(upload)[0].receipt
     assert header == (
         '"Name";"E-Mail";"Telefon";"Größe";"Verified email";"Email verdict";"Email verdict reasons";'
-        '"Verified phone";"Phone verdict";"Phone country";"Phone line type";'
+        '"Verified phone";"Phone verdict";"Phone country";"Phone line type";"Phone do not call";'
         '"Checked on";"Result";"Result credits";"Result receipt";"Result note"'
     )
     assert ada == (
         '"Äda";"ADA@acme.com";"030 901820";"007";"ada@acme.com";"valid";"";'
-        f'"\'+4930901820";"valid";"DE";"landline";"{NOW.date()}";"valid";"1";"{receipt}";""'
+        f'"\'+4930901820";"valid";"DE";"landline";"";"{NOW.date()}";"valid";"1";"{receipt}";""'
     )
-    assert bob.startswith('"Bob";"bob@acme.com";"";"=1+1";"bob@acme.com";"invalid";"";"";"";"";"";')
+    assert bob.startswith('"Bob";"bob@acme.com";"";"=1+1";"bob@acme.com";"invalid";"";"";"";"";"";"";')
     assert (upload.status, upload.charged, upload.outcomes) == ("finished", 2, {"valid": 1, "invalid": 1})
+
+
+def test_a_number_in_a_do_not_call_register_is_marked(verifier: Verifier, tmp_path: Path) -> None:
+    feature = pytest.importorskip("app.features.call_registers.loading")
+    file = tmp_path / "tps.txt"
+    file.write_text("07860 338653\n", encoding="ascii")
+    source = feature.Source(
+        id="uk-tps",
+        name="TPS",
+        country="GB",
+        format=feature.Format.NUMBERS,
+        max_age_days=28,
+        date=clock.now() - timedelta(days=1),
+        files=(file,),
+    )
+    database = verifier.ada.harness.database
+    accepted = feature.Accepted()
+    feature.load(database, source, accepted, effect=Effect.HIDE, tick=lambda: None, now=clock.now())
+
+    upload = verifier.verify(b"Phone\n+44 7860 338653\n+44 7860 338654\n")
+
+    marks = [row.phone_do_not_call for row in verifier.rows(upload)]
+    assert marks == [f"TPS of {(clock.now() - timedelta(days=1)).date()}", None]
+    assert [row.phone for row in verifier.rows(upload)] == ["+447860338653", "+447860338654"]
 
 
 def test_a_workbook_comes_back_as_a_workbook(verifier: Verifier) -> None:

@@ -7,18 +7,21 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from app.domain import call_registers
 from app.domain.errors import JobExpired
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Outcome
 from app.domain.normal.phones.phones import phone_from_e164
+from app.engine.call_registers import listings
+from app.engine.call_registers.listings import Listings
 from app.engine.own_records import known_verdicts
 from app.engine.own_records.own_verifications import Verdict
-from app.features.uploads.result_rows import STATUS_NOTES, ResultRow, StoredRow
+from app.features.uploads.result_rows import STATUS_NOTES, ResultRow, StoredRow, do_not_call
 from app.features.uploads.tables import Upload
 from app.infra.database.session import Session
 
 _EMAIL_COLUMNS = ("Verified email", "Email verdict", "Email verdict reasons")
-_PHONE_COLUMNS = ("Verified phone", "Phone verdict", "Phone country", "Phone line type")
+_PHONE_COLUMNS = ("Verified phone", "Phone verdict", "Phone country", "Phone line type", "Phone do not call")
 _COLUMNS = ("Checked on", "Result", "Result credits", "Result receipt", "Result note")
 _UNKNOWN = "No verifier could tell. Nothing was charged."
 _NOTES = {
@@ -37,7 +40,10 @@ def columns(upload: Upload) -> list[str]:
 def added(upload: Upload, row: ResultRow) -> list[str | int]:
     """Return the cells of `columns`; what it cost is empty if the reader may not see it."""
     emails = (row.email or "", row.email_status or "", ", ".join(row.email_reasons))
-    phones = (row.phone or "", row.phone_status or "", row.phone_country or "", row.phone_line_type or "")
+    phones = (
+        *(row.phone or "", row.phone_status or "", row.phone_country or "", row.phone_line_type or ""),
+        row.phone_do_not_call or "",
+    )
     chosen = (("email", emails), ("phone", phones))
     return [
         *(cell for field, cells in chosen if field in upload.columns for cell in cells),
@@ -47,13 +53,18 @@ def added(upload: Upload, row: ResultRow) -> list[str | int]:
 
 
 def read(session: Session, upload: Upload, rows: Sequence[StoredRow]) -> list[ResultRow]:
-    """Return the rows with their verdicts; no address is valid where the domain accepts all mail."""
+    """Return the rows with their verdicts; no address is valid where the domain accepts all mail.
+
+    Numbers that do-not-call registers have are marked; they are the caller's own, so none is hidden.
+    """
     emails = [row.subject["email"] for row in rows if row.subject and "email" in row.subject]
     domains = known_verdicts.accept_all(session, upload.workspace_id, emails)
-    return [_row(row, upload.status, domains) for row in rows]
+    numbers = {row.subject["phone"] for row in rows if row.subject and "phone" in row.subject}
+    listed = listings.find(session, upload.workspace_id, numbers)
+    return [_row(row, upload.status, domains, listed) for row in rows]
 
 
-def _row(row: StoredRow, status: str, domains: Mapping[str, datetime]) -> ResultRow:
+def _row(row: StoredRow, status: str, domains: Mapping[str, datetime], listed: Listings) -> ResultRow:
     is_duplicate = row.duplicate_of is not None
     result = ResultRow(number=row.number, line=row.line, cells=tuple(row.cells), outcome="invalid")
     if row.subject is None:
@@ -61,7 +72,7 @@ def _row(row: StoredRow, status: str, domains: Mapping[str, datetime]) -> Result
         outcome = Outcome.SUPPRESSED.value if is_erased else "invalid"
         return replace(result, outcome=outcome, note=row.fault or _NOTES.get(outcome))
     email = _email(row, domains)
-    phone = _phone(row)
+    phone = _phone(row, listed)
     outcome, why = _outcome(row, status, email, phone)
     same = f"The same value as row {row.duplicate_of + 1}." if row.duplicate_of is not None else None
     return replace(
@@ -88,17 +99,20 @@ def _email(row: StoredRow, domains: Mapping[str, datetime]) -> dict[str, Any]:
     return values | {"email_status": status, "checked_on": _day(verdict.verified_at)}
 
 
-def _phone(row: StoredRow) -> dict[str, Any]:
-    """Return what the numbering plan says of the number of the row, once its job has processed the row."""
+def _phone(row: StoredRow, listed: Listings) -> dict[str, Any]:
+    """Return what the numbering plan and the registers say of the number, once the row is processed."""
     e164 = (row.subject or {}).get("phone")
     if e164 is None or row.outcome is None or row.outcome == Outcome.SUPPRESSED:
         return {}
-    number = phone_from_e164(e164)
+    number, of_number = phone_from_e164(e164), listed.get(e164, ())
+    registers = [listings.to_public(one) for one in of_number]
+    must_not = call_registers.do_not_call(None, of_number)
     return {
         "phone": number.e164,
         "phone_status": (EmailStatus.VALID if number.is_assigned else EmailStatus.INVALID).value,
         "phone_country": number.country,
         "phone_line_type": number.line_type,
+        "phone_do_not_call": do_not_call({"do_not_call": must_not, "call_registers": registers}),
     }
 
 
