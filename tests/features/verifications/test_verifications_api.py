@@ -323,6 +323,17 @@ def test_values_are_verified_on_the_page_without_scripts(
     assert 'action="/reports"' not in done  # the workspace has not bought them
 
 
+def test_an_unknown_address_is_said_to_be_free(app: APIFlask, user: SignedInUser, member: Visitor) -> None:
+    receipt = member.send("/verifications", values="nobody@acme.com")
+    run_jobs(app, user)
+
+    done, history = member.open(receipt.request.path).text, member.open("/history").text
+
+    assert "No verifier could tell, so nothing was charged." in done
+    assert '<h1 dir="auto">Verification</h1>' in done.replace("\n", "")
+    assert "not stored" not in done + history
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
