@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from marshmallow import ValidationError, fields, validate
 
+from app import feature_registry
 from app.domain import ids
 from app.domain.errors import (
     InsufficientCredits,
@@ -66,12 +67,18 @@ def _numbers_country() -> NormalizedString:
     )
 
 
+OPERATIONS = [
+    one for one in Operation if one != Operation.VERIFY or "verifications" in feature_registry.FEATURES
+]
+"""What can be done with a list; the jobs of one to verify are of the feature `verifications`."""
+
+
 class FileSchema(QuerySchema):
     """What to do with a list, the name of a file that is the body, and how to read it if not as detected."""
 
     operation = fields.String(
         load_default=Operation.ENRICH.value,
-        validate=validate.OneOf([operation.value for operation in Operation]),
+        validate=validate.OneOf([operation.value for operation in OPERATIONS]),
         metadata={
             "description": "`enrich` finds the people of the rows; `verify` verifies a column of addresses, "
             "one of phone numbers, or both."

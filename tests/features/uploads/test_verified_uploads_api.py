@@ -20,11 +20,13 @@ from app.domain.lists import verified_rows
 from app.domain.permissions import Permission
 from app.engine.accounts import permissions
 from app.engine.jobs.jobs import Job
-from app.features.uploads import actions, work
-from app.features.verifications.work import verification
+from app.features.uploads import actions, schemas, work
+from app.features.uploads.pages import uploads as uploads_page
+from app.features.uploads.tables import Operation
 from workers.execution import job_runner
 from workers.providers import registry
 
+verification = pytest.importorskip("app.features.verifications.work").verification
 PATH = "/api/uploads"
 CONTENT = "Name;Mail;Tel\nÄda;ada@acme.com;+49 30 901820\nBob;bob@acme.com;\nEve;;\n".encode()
 
@@ -155,6 +157,28 @@ def test_numbers_are_verified_without_the_permission_to_reveal_them(
 
     assert started.status_code == 200
     assert call(user, "GET", upload_id).get_json()["outcomes"] == {"valid": 1}
+
+
+def test_whoever_may_not_start_uploads_gets_no_form_for_a_list(user: SignedInUser, browser: Visitor) -> None:
+    with user.database.transaction() as session:
+        permissions.set_of_account(session, user.account_id, {Permission.START_UPLOADS: False})
+
+    form = browser.open("/verifications").text
+
+    assert "Choose the columns" not in form
+    assert "may not upload lists and start them" in form
+
+
+def test_a_list_is_not_verified_without_the_feature_that_verifies(
+    user: SignedInUser, browser: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads_page, "OPERATIONS", [Operation.ENRICH])
+
+    form = browser.open("/uploads").text
+
+    assert "Enrich a list" in form
+    assert 'value="verify"' not in form
+    assert list(schemas.OPERATIONS) == list(Operation)  # with it
 
 
 def test_a_list_is_verified_on_the_pages_without_scripts(

@@ -28,6 +28,7 @@ from polling import wait_until
 from app.engine.audit import rule_checks
 from app.infra import clock
 
+pytestmark = pytest.mark.slow
 PATH = "/api/verifications"
 DOMAINS = ("strict-mail.com", "open-mail.com", "grey-mail.com", "never-mail.com")
 ZONE: dict[tuple[str, str], tuple[Any, ...]] = {

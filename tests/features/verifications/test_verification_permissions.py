@@ -37,17 +37,14 @@ def start(user: SignedInUser) -> str:
     return str(user.client.post(LISTS, data=NUMBERS, headers=headers).get_json()["id"])
 
 
-def test_a_list_that_may_not_be_started_is_not_stored(user: SignedInUser, browser: Visitor) -> None:
+def test_a_list_that_may_not_be_started_is_not_stored(user: SignedInUser) -> None:
     deny(user, Permission.START_UPLOADS)
 
     answer = user.client.post(LISTS, data=NUMBERS, headers=user.headers | {"Content-Type": "text/csv"})
-    form = browser.open("/verifications").text
 
     with user.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(VerificationList)) == 0
     assert (answer.status_code, answer.get_json()["permission"]) == (403, "start_uploads")
-    assert "Choose the columns" not in form
-    assert "may not upload lists and start them" in form
 
 
 def test_single_values_are_verified_without_the_permission_for_lists(user: SignedInUser) -> None:

@@ -21,7 +21,7 @@ from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
 from app.domain.messages import Message
 from app.features.uploads import actions, choices, representations, result_files, results, uploads
 from app.features.uploads.pages import formats
-from app.features.uploads.schemas import FileSchema, MappingSchema, StartSchema
+from app.features.uploads.schemas import OPERATIONS, FileSchema, MappingSchema, StartSchema
 from app.features.uploads.tables import Operation, Upload, UploadStatus
 from app.web import costs
 from app.web.bodies.received_files import received_file
@@ -231,6 +231,7 @@ def _list(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
         older=described[-1]["id"] if len(found) > PAGE_SIZE else None,
         errors=errors or {},
         operation=request.values.get("operation"),
+        may_verify=Operation.VERIFY in OPERATIONS,
         max_mb=settings.upload_max_mb,
         max_rows=settings.upload_max_rows,
         formats=formats,
