@@ -110,7 +110,7 @@ def main() -> None:
     """Walk."""
     client = sign_in(os.environ["BASE"])
     session = expect(SessionResponse, get_session.sync(client=client))
-    assert session.credits_.balance > 0
+    assert (session.credits_.balance or 0) > 0
     people(client)
     companies(client)
 

@@ -51,6 +51,6 @@ async function companies(client: ContactLookup): Promise<void> {
 
 const client = await signIn(process.env["BASE"] ?? "");
 const session = expectData(await client.GET("/api/ext/session"));
-assert.ok(session.credits.balance > 0);
+assert.ok((session.credits.balance ?? 0) > 0);
 await people(client);
 await companies(client);

@@ -95,7 +95,7 @@ PERSONAL_DATA_COLUMNS = {
         *("companies.domain", "companies.name", "companies.linkedin_url"),
     },
     "profiles and notes that a workspace saved": {
-        *("saved_profiles.full_name", "saved_profiles.linkedin_url"),
+        *("saved_profiles.full_name", "saved_profiles.name_key", "saved_profiles.linkedin_url"),
         *("saved_profiles.company_name", "saved_profiles.company_domain"),
     },
 }

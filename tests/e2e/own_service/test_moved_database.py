@@ -35,6 +35,6 @@ def test_after_a_move_people_sign_in_and_what_they_own_is_free(
             owned, after = reveal(new, f"Bearer {login.body['access_token']}")
 
     assert (before["charged"], before["balance"]) == (1, 6)
-    assert login.body["credits"] == {"balance": 6, "reserved": 0}
+    assert login.body["credits"] == {"balance": 6, "reserved": 0, "next_grant": None}
     assert owned == bought == ["found@sandbox.example"]
     assert after == {"charged": 0, "reserved": 0, "balance": 6, "already_owned": True}
