@@ -75,7 +75,7 @@ PAIR_CONF = """
 from app.server import web_worker
 
 workers = 2
-web_worker.LEFT_SECONDS = 0.1  # a busy machine may suspend a process for longer than the default
+web_worker.LEFT_SECONDS = 0.5  # a busy machine may suspend a process for longer than the default
 """
 
 
