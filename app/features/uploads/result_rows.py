@@ -34,7 +34,7 @@ class ResultRow:
     """A row with its result. `outcome` is the outcome for the person, or invalid, failed or pending.
 
     `receipt` is the id of the job that resolved it; its trace lists the provider calls. In a list to verify
-    the outcome is the verdict; only its rows have the fields after `note`.
+    the outcome is the verdict, or unreadable; only its rows have the fields after `note`.
     """
 
     number: int

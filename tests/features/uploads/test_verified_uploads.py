@@ -209,7 +209,10 @@ def test_each_row_without_a_verdict_says_why_and_costs_nothing(verifier: Verifie
     upload = verifier.verify(content)
 
     empty, neither, phone, several, unknown, broken = verifier.rows(upload)
-    assert (empty.outcome, empty.note) == ("invalid", "The row has nothing to verify: its cells are empty.")
+    assert (empty.outcome, empty.note) == (
+        "unreadable",
+        "The row has nothing to verify: its cells are empty.",
+    )
     assert neither.note is not None
     assert "not an e-mail address" in neither.note
     assert "phone number" in neither.note
@@ -218,7 +221,7 @@ def test_each_row_without_a_verdict_says_why_and_costs_nothing(verifier: Verifie
     assert several.note is not None
     assert several.note.startswith("The cell has several addresses")
     assert (unknown.outcome, unknown.note) == ("unknown", "No verifier could tell. Nothing was charged.")
-    assert broken.outcome == "invalid"
+    assert broken.outcome == "unreadable"
     assert (upload.charged, sum(row.credits or 0 for row in verifier.rows(upload))) == (0, 0)
 
 

@@ -211,4 +211,4 @@ def test_a_list_is_verified_on_the_pages_without_scripts(
     assert verified_rows.NOTHING_TO_VERIFY in done
     assert "Put the people who were found" not in done
     assert "verification" in index
-    assert '"Eve";"";"";"";"";"";"";"invalid";"0";"";' in text
+    assert '"Eve";"";"";"";"";"";"";"unreadable";"0";"";' in text

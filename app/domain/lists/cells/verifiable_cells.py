@@ -44,5 +44,5 @@ def read_cell(text: str, country: str | None, *, only: Field | None = None) -> I
         try:
             yield Value(field, read_email(part) if field == "email" else parse_phone(part, country).e164)
         except InvalidValue as error:
-            is_number = "@" in part or only or len(_DIGIT.findall(part)) >= _MIN_DIGITS
-            yield error if is_number else InvalidValue(NEITHER)
+            is_meant = "@" in part or only or len(_DIGIT.findall(part)) >= _MIN_DIGITS
+            yield error if is_meant else InvalidValue(NEITHER)

@@ -23,6 +23,8 @@ from app.infra.database.session import Session
 _EMAIL_COLUMNS = ("Verified email", "Email verdict", "Email verdict reasons")
 _PHONE_COLUMNS = ("Verified phone", "Phone verdict", "Phone country", "Phone line type", "Phone do not call")
 _COLUMNS = ("Checked on", "Result", "Result credits", "Result receipt", "Result note")
+_UNREADABLE = "unreadable"
+"""The result of a row without a value; `invalid` is a verdict, which is charged."""
 _UNKNOWN = "No verifier could tell. Nothing was charged."
 _NOTES = {
     EmailStatus.UNKNOWN.value: _UNKNOWN,
@@ -66,10 +68,10 @@ def read(session: Session, upload: Upload, rows: Sequence[StoredRow]) -> list[Re
 
 def _row(row: StoredRow, status: str, domains: Mapping[str, datetime], listed: Listings) -> ResultRow:
     is_duplicate = row.duplicate_of is not None
-    result = ResultRow(number=row.number, line=row.line, cells=tuple(row.cells), outcome="invalid")
+    result = ResultRow(number=row.number, line=row.line, cells=tuple(row.cells), outcome=_UNREADABLE)
     if row.subject is None:
         is_erased = not row.cells and row.fault is None
-        outcome = Outcome.SUPPRESSED.value if is_erased else "invalid"
+        outcome = Outcome.SUPPRESSED.value if is_erased else _UNREADABLE
         return replace(result, outcome=outcome, note=row.fault or _NOTES.get(outcome))
     email = _email(row, domains)
     phone = _phone(row, listed)
