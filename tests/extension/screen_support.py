@@ -22,7 +22,9 @@ PROBED_PIXEL = (640, 700)  # in the page, below the dialog
 WHITE = 0xFF  # the page when no dialog dims it
 STABLE_FRAMES = 10  # equal frames, one every 50 ms
 SECONDS = 20
-SECONDS_BETWEEN_KEYS = 1.0  # Chrome ignores a key within half a second of another
+SECONDS_BETWEEN_ACTS = 1.0  # Chrome ignores a key or click within half a second of another
+WHITE_RUN = bytes([WHITE]) * 100  # pixels; the pointer is white, too, and narrower
+ALLOW_FROM_CORNER = (56, 39)  # pixels from the lower right corner of the dialog to the middle of the button
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,37 +38,66 @@ class Screen:
     def environment(self) -> dict[str, str]:
         return os.environ | {"DISPLAY": self.display}
 
-    def press(self, key: str) -> None:
-        command = ["xdotool", "key", key]
-        subprocess.run(command, env=self.environment, check=True)
-
     def pixels(self) -> bytes:
         return self.picture.read_bytes()
 
-    def shows_dialog(self) -> bool:
-        """Return whether the page is dimmed, as it is behind a modal dialog."""
+    def rows(self) -> list[bytes]:
+        """Return the brightness of each row's pixels, of their green: one byte a pixel."""
         data = self.pixels()
         header = struct.unpack(">25I", data[:100])
-        size, row_bytes, colours = header[0], header[12], header[19]
-        offset = size + 12 * colours + PROBED_PIXEL[1] * row_bytes + 4 * PROBED_PIXEL[0]
-        return max(data[offset : offset + 3]) < WHITE
+        width, height, row_bytes = header[4], header[5], header[12]
+        start = header[0] + 12 * header[19]  # then blue, green, red, unused of each pixel
+        rows = (start + row * row_bytes for row in range(height))
+        return [data[row + 1 : row + 4 * width : 4] for row in rows]
+
+    def shows_dialog(self) -> bool:
+        """Return whether the page is dimmed, as it is behind a modal dialog."""
+        x, y = PROBED_PIXEL
+        return self.rows()[y][x] < WHITE
 
     def allow(self) -> None:
-        """Press Allow, the button after the focused one."""
-        wait_until(self.shows_dialog, SECONDS)
-        self._wait_until_stable()
-        before = self.pixels()
-        self._press_until("Tab", lambda: self.pixels() != before)
-        self._close_dialog()
+        """Click Allow, the button in the right corner of the dialog.
+
+        A key would press the button in focus, and the picture does not tell for certain which one that is.
+        """
+        self._answer(lambda: [self._click(x, y) for x, y in self._allow_button()])
 
     def deny(self) -> None:
-        """Press Deny, which is focused when the dialog opens."""
-        wait_until(self.shows_dialog, SECONDS)
-        self._close_dialog()
+        """Press Escape, which is Deny whatever is in focus."""
+        self._answer(lambda: self._xdotool("key", "Escape"))
 
-    def _close_dialog(self) -> None:
-        """Press Return until the dialog closes: a dialog that has just opened ignores keys."""
-        self._press_until("Return", lambda: not self.shows_dialog())
+    def _click(self, x: int, y: int) -> None:
+        self._xdotool("mousemove", str(x), str(y), "click", "1")
+
+    def _xdotool(self, *command: str) -> None:
+        line = ["xdotool", *command]
+        subprocess.run(line, env=self.environment, check=True)
+
+    def _allow_button(self) -> list[tuple[int, int]]:
+        """Return where Allow is, by the lower right corner of the dialog; empty while the dialog fades.
+
+        The dialog is the only white area of a dimmed screen.
+        """
+        white_rows = [(y, row) for y, row in enumerate(self.rows()) if WHITE_RUN in row]
+        right, up = ALLOW_FROM_CORNER
+        return [(row.rindex(WHITE_RUN) + len(WHITE_RUN) - right, y - up) for y, row in white_rows[-1:]]
+
+    def _answer(self, act: Callable[[], object]) -> None:
+        """Act until the dialog closes: one that has just opened ignores clicks and keys."""
+        wait_until(self.shows_dialog, SECONDS)
+        self._wait_until_stable()
+        acted_at = 0.0
+
+        def act_or_wait() -> bool:
+            nonlocal acted_at
+            if not self.shows_dialog():
+                return True
+            if time.monotonic() - acted_at > SECONDS_BETWEEN_ACTS:
+                act()
+                acted_at = time.monotonic()
+            return False
+
+        wait_until(act_or_wait, SECONDS)
         self._wait_until_stable()
 
     def _wait_until_stable(self) -> None:
@@ -78,21 +109,6 @@ class Screen:
             return len(frames) == STABLE_FRAMES and len(set(frames)) == 1
 
         wait_until(is_stable, SECONDS)
-
-    def _press_until(self, key: str, condition: Callable[[], bool]) -> None:
-        """Press the key until the condition is met, as slowly as Chrome requires for a permission dialog."""
-        pressed_at = 0.0
-
-        def press_or_wait() -> bool:
-            nonlocal pressed_at
-            if condition():
-                return True
-            if time.monotonic() - pressed_at > SECONDS_BETWEEN_KEYS:
-                self.press(key)
-                pressed_at = time.monotonic()
-            return False
-
-        wait_until(press_or_wait, SECONDS)
 
 
 @contextmanager
