@@ -54,6 +54,16 @@ def test_every_link_leads_somewhere(page: str) -> None:
     assert broken == []
 
 
+@pytest.mark.parametrize("page", pages())
+def test_the_contents_of_a_page_are_its_sections_in_order(page: str) -> None:
+    text = re.sub(r"^```.*?^```", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+    sections = re.findall(r"^## (.+)$", text, re.MULTILINE)
+
+    contents = re.findall(r"^- \[([^\]]+)\]\(#[^)]+\)$", text, re.MULTILINE)
+
+    assert contents in ([], sections)
+
+
 @pytest.mark.parametrize("page", [page for page in pages() if page != "CHANGELOG.md"])
 def test_every_path_that_a_page_names_exists(page: str) -> None:
     quoted = [text for text in re.findall(r"`([^`\n]+)`", text_of(page)) if "<" not in text]
