@@ -8,6 +8,7 @@ import re
 import click
 import pytest
 from apiflask import APIFlask
+from flask import url_for
 from page_support import is_page
 from pages import text_of
 
@@ -63,6 +64,16 @@ def test_the_table_of_endpoints_has_every_route(app: APIFlask) -> None:
     }
 
     assert set(row.findall(section("docs/api.md", "Endpoints"))) == served
+
+
+def test_the_tables_of_pages_have_every_link_of_the_navigation(app: APIFlask) -> None:
+    rows = set(re.findall(r"^\| ([^,|]+), `([^`]+)`", text_of("docs/workspace.md"), re.MULTILINE))
+
+    groups = app.extensions["navigation"]
+    with app.test_request_context():
+        links = {(entry.label, url_for(entry.endpoint)) for group in groups for entry in group.entries}
+
+    assert links - rows == set()
 
 
 def test_the_table_of_errors_has_every_code_with_its_status() -> None:
