@@ -92,7 +92,7 @@ def received_file(max_mb: int, kind: FileKind = LISTS) -> Iterator[ReceivedFile]
     if (request.content_length or 0) > request.max_content_length:
         raise too_large
     if request.mimetype not in {FORM, *kind.types, *OTHER_TYPES}:
-        types = " or ".join(kind.types)
+        types = ", ".join(kind.types)
         raise UnsupportedMediaType(
             Message("Send the file as {types}, or as the part '{part}' of a form.", types=types, part=PART)
         )

@@ -190,7 +190,12 @@ def test_a_file_may_be_a_part_of_a_form(user: SignedInUser) -> None:
     ("content", "kind", "status", "detail"),
     [
         (b"", VCARD, 422, "Choose a vCard or CSV file of contacts; it is the part 'file' of the form."),
-        (b"{}", "application/json", 415, "Send the file as text/vcard or text/x-vcard"),
+        (
+            b"{}",
+            "application/json",
+            415,
+            "Send the file as text/vcard, text/x-vcard, text/directory, text/csv, or as",
+        ),
         (b"A" * (2 << 20), VCARD, 413, "Send a file of at most 1 MB; split a longer list into several."),
     ],
 )
