@@ -4,7 +4,7 @@ import pytest
 
 from app.domain import kinds
 from app.domain.callers import Scope
-from app.domain.kinds import FORGET, KINDS, OPEN, SWEEP, Kind, Outcome, Queue, Status, TraceOutcome
+from app.domain.kinds import CLICKS, FORGET, KINDS, OPEN, SWEEP, Kind, Outcome, Queue, Status, TraceOutcome
 
 
 def test_every_named_kind_is_specified_and_upkeep_is_for_no_job() -> None:
@@ -13,9 +13,10 @@ def test_every_named_kind_is_specified_and_upkeep_is_for_no_job() -> None:
 
 
 def test_bulk_requests_and_clicks_have_different_queues() -> None:
-    bulk = [spec.name for spec in KINDS.values() if spec.queue is Queue.ENRICHMENT]
+    bulk = {KINDS[kind].queue for kind in (Kind.ENRICHMENT_REQUEST, Kind.VERIFICATION)}
 
-    assert bulk == [Kind.ENRICHMENT_REQUEST, Kind.VERIFICATION]
+    assert bulk == {Queue.ENRICHMENT}
+    assert Queue.ENRICHMENT not in CLICKS
 
 
 def test_no_upkeep_task_has_the_name_of_a_kind() -> None:
@@ -23,9 +24,11 @@ def test_no_upkeep_task_has_the_name_of_a_kind() -> None:
 
 
 def test_only_kinds_without_price_and_items_are_free() -> None:
-    free = {spec.name for spec in KINDS.values() if spec.is_free}
+    free, priced, with_items = Kind.COMPANY_BY_HASH, Kind.REVEAL_EMAIL, Kind.ENRICHMENT_REQUEST
 
-    assert free == {Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH}
+    assert KINDS[free].is_free
+    assert not KINDS[priced].is_free
+    assert not KINDS[with_items].is_free
 
 
 def test_the_setting_of_a_price_is_named_after_the_kind() -> None:
