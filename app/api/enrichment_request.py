@@ -80,36 +80,19 @@ class EnrichmentResponseSchema(JobResponseSchema):
     result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
 
 
-def _integers(of: type[Estimate | OwnRecordCount]) -> dict[str, Any]:
-    return {count.name: {"type": "integer"} for count in dataclass_fields(of)}
-
-
-DRY_RUN: dict[str, Any] = {
-    "title": "The estimate of a dry run",
-    "type": "object",
-    "required": ["estimate"],
-    "properties": {
-        "estimate": {
-            "type": "object",
-            "properties": {
-                **_integers(Estimate),
-                "own_records": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            **_integers(OwnRecordCount),
-                            **{name: {"type": "string"} for name in ("source", "system", "title")},
-                        },
-                    },
-                },
-                "summary": {"type": "string"},
-                estimates.EXCEEDS_BALANCE: estimates.PROPERTY,
-            },
-        }
+OWN_RECORDS: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            **{count.name: {"type": "integer"} for count in dataclass_fields(OwnRecordCount)},
+            **{name: {"type": "string"} for name in ("source", "system", "title")},
+        },
     },
 }
-"""The schema of a 200 response with `dry_run`."""
+DRY_RUN = estimates.dry_run_schema(
+    (count.name for count in dataclass_fields(Estimate)), own_records=OWN_RECORDS
+)
 
 
 @blueprint.post("/api/ext/enrichment-request")

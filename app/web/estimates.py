@@ -1,8 +1,8 @@
-"""Whether what an estimate may cost at most exceeds what the caller's workspace has."""
+"""Estimates in responses: whether they exceed the balance, and the schema of a dry run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from app.engine.accounts import workspaces
@@ -10,12 +10,27 @@ from app.web.services import services
 from app.web.sign_in.auth import caller
 
 EXCEEDS_BALANCE = "exceeds_balance"
-PROPERTY: dict[str, Any] = {
+_EXCEEDS_BALANCE_SCHEMA = {
     "type": ["boolean", "null"],
     "description": "Whether the workspace has fewer credits than it may cost; null without the permission "
     "`see_costs`.",
 }
-"""The schema of the field."""
+
+
+def dry_run_schema(counts: Iterable[str], **others: Any) -> dict[str, Any]:
+    """Return the schema of a 200 response with `dry_run`, from its counts and its other properties."""
+    properties = {
+        **{name: {"type": "integer"} for name in counts},
+        **others,
+        "summary": {"type": "string"},
+        EXCEEDS_BALANCE: _EXCEEDS_BALANCE_SCHEMA,
+    }
+    return {
+        "title": "The estimate of a dry run",
+        "type": "object",
+        "required": ["estimate"],
+        "properties": {"estimate": {"type": "object", "properties": properties}},
+    }
 
 
 def with_balance(estimate: Mapping[str, Any]) -> dict[str, Any]:

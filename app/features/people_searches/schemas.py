@@ -166,22 +166,4 @@ class PeopleSearchResponseSchema(JobResponseSchema):
     result = fields.Nested(PeopleSearchResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
 
 
-DRY_RUN: dict[str, Any] = {
-    "title": "The estimate of a dry run",
-    "type": "object",
-    "required": ["estimate"],
-    "properties": {
-        "estimate": {
-            "type": "object",
-            "properties": {
-                **{
-                    name: {"type": "integer"}
-                    for name in ("credits_min", "credits_max", "people_max", "stored")
-                },
-                "summary": {"type": "string"},
-                estimates.EXCEEDS_BALANCE: estimates.PROPERTY,
-            },
-        }
-    },
-}
-"""The schema of a 200 response with `dry_run`."""
+DRY_RUN = estimates.dry_run_schema(("credits_min", "credits_max", "people_max", "stored"))

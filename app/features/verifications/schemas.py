@@ -170,25 +170,9 @@ class VerifiedValuesSchema(ResponseSchema):
     next_cursor = fields.Integer(required=True, allow_none=True, metadata={"example": 100})
 
 
-DRY_RUN: dict[str, Any] = {
-    "title": "The estimate of a dry run",
-    "type": "object",
-    "required": ["estimate"],
-    "properties": {
-        "estimate": {
-            "type": "object",
-            "properties": {
-                **{
-                    name: {"type": "integer"}
-                    for name in (
-                        *("credits_min", "credits_max", "values"),
-                        *("emails", "known", "phones", "duplicates", "unreadable"),
-                    )
-                },
-                "summary": {"type": "string"},
-                estimates.EXCEEDS_BALANCE: estimates.PROPERTY,
-            },
-        }
-    },
-}
-"""The schema of a 200 response with `dry_run`."""
+DRY_RUN = estimates.dry_run_schema(
+    (
+        *("credits_min", "credits_max", "values"),
+        *("emails", "known", "phones", "duplicates", "unreadable"),
+    )
+)
