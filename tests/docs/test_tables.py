@@ -133,5 +133,12 @@ def test_the_pages_on_installing_name_the_settings_without_a_default(page: str, 
     assert {by_compose.get(name, name) for name in first_cells(table)} == set(REQUIRED)
 
 
+def test_the_table_of_the_extension_has_every_module() -> None:
+    folder = ROOT / "extension"
+    modules = {str(path.relative_to(folder)) for path in (*folder.glob("*.js"), *folder.glob("client/*.js"))}
+
+    assert modules - first_cells(section("extension/README.md", "Files")) == set()
+
+
 def test_the_table_of_features_has_every_feature() -> None:
     assert first_cells(section("docs/architecture.md", "Features")) == set(FEATURES)
