@@ -11,7 +11,9 @@ from typing import Any
 from flask import Flask, Response, g
 
 from app.domain.callers import Caller
+from app.domain.errors import InsufficientCredits
 from app.domain.permissions import Permission
+from app.web.languages.texts import translate
 
 FIELDS = frozenset(
     {"balance", "charged", "cost", "credits_charged", "exceeds_balance", "provider_cost", "reserved"}
@@ -47,6 +49,18 @@ def without(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
         case list():
             return [without(inner) for inner in value]
     return value
+
+
+def hide_in(problem: InsufficientCredits) -> None:
+    """Leave out of a refusal what the caller may not see."""
+    if are_hidden():
+        problem.hide_costs()
+
+
+def refusal(problem: InsufficientCredits) -> str:
+    """Return a refusal as a page says it."""
+    hide_in(problem)
+    return f"{translate(problem.title)}. {translate(problem.detail)}"
 
 
 def _without_headers(response: Response) -> Response:
