@@ -505,6 +505,7 @@ def _create_contacts() -> None:
         sa.Column("left", sa.BigInteger(), nullable=False),
         sa.Column("spent_before", sa.BigInteger(), nullable=False),
         sa.Column("next_at", TIME, nullable=False),
+        sa.Column("last_at", TIME),
         sa.Column("paused_at", TIME),
         sa.Column("created_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_credit_schedules")),
