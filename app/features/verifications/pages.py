@@ -113,4 +113,3 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
         price=app.settings.prices[Kind.VERIFICATION],
         max_mb=app.settings.upload_max_mb,
     )
-
