@@ -22,12 +22,14 @@ from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.leases import JobResult
 from app.engine.own_records import known_verdicts
 from app.engine.own_records.own_verifications import Verdict
-from app.features.verifications import list_values, verdicts
+from app.features.verifications import list_values, lists, verdicts
 from app.infra import clock
 from app.infra.database import database_clock
+from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
+from app.settings import Settings
 from workers.execution import shutdown_flag
-from workers.execution.feature import WorkPart
+from workers.execution.feature import BatchPurge, WorkPart
 from workers.execution.job_runner import job, persist
 from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
@@ -35,7 +37,6 @@ from workers.providers.base import ProviderField, ProviderRequest
 from workers.resolve import configured_waterfall, provider_order
 from workers.resolve.waterfall import WaterfallResult
 
-WORK = WorkPart()
 AT_A_TIME = 8
 """The addresses of a job that are verified at the same time; a mail host limits its own connections."""
 SLICE_SECONDS = 1.0
@@ -277,3 +278,10 @@ def _combine(waiting: Sequence[RetryLater]) -> RetryLater:
     if awaited:
         return RetryLater(after=min(awaited), snooze=len(awaited) == len(waiting))
     return RetryLater()
+
+
+def _purges(settings: Settings, now: Moment) -> tuple[BatchPurge, ...]:
+    return (partial(lists.purge_expired, before=now - timedelta(days=settings.job_retention_days)),)
+
+
+WORK = WorkPart(purges_in_batches=_purges)
