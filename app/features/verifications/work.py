@@ -152,6 +152,7 @@ class _Run:
             address = replace(_unverified(email), status=status, verified_at=known.verified_at)
             return _Verdict(Outcome.FOUND, verdicts.of_email(address))
         problem = InsufficientCredits(required=self.price, balance=self.claim.budget)
+        problem.hide_costs()
         problem.detail = OUT_OF_CREDITS
         return _Verdict(None, error=problem)
 
