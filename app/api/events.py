@@ -13,6 +13,7 @@ from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
 from app.domain.event_types import EventType
 from app.engine.events import events as core
+from app.web import costs
 from app.web.bodies.body import json_response
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
@@ -66,12 +67,16 @@ class EventsResponseSchema(ResponseSchema):
 @blueprint.input(EventsQuery, location="query", arg_name="query")
 @blueprint.output(EventsResponseSchema)
 def index(query: dict[str, Any]) -> Response:
-    """List the events of the workspace, newest first."""
+    """List the events of the workspace, newest first.
+
+    Those about spending limits are left out without the permission `see_costs`.
+    """
     with services().database.reading() as session:
         rows = core.latest(
             session,
             caller().workspace_id,
             type_=query.get("type"),
+            left_out=costs.hidden_events(),
             before=query.get("cursor"),
             limit=query["limit"] + 1,
         )

@@ -19,6 +19,8 @@ class EventType(StrEnum):
     ENDPOINT_TEST = "webhook_endpoint.test"
 
 
+ABOUT_COSTS = frozenset({EventType.LIMIT_WARNING, EventType.LIMIT_REACHED})
+"""The types of events that say what an account or an API key has spent."""
 JOB_FINISHED = "job.finished"
 """The type of the webhooks about jobs, which are not stored as events: a job has its own row."""
 

@@ -32,8 +32,8 @@ def register(app: APIFlask) -> None:
 
 def problem_response(problem: Problem) -> Response:
     """Return the response for a problem."""
-    if isinstance(problem, errors.InsufficientCredits) and costs.are_hidden():
-        problem.hide_costs()
+    if isinstance(problem, errors.InsufficientCredits):
+        costs.hide_in(problem)
     body = localized(problem.as_dict()) | {"request_id": g.get("request_id")}
     response = current_app.response_class(
         json.dumps(body), status=problem.status, mimetype="application/problem+json"

@@ -11,11 +11,14 @@ from settings_support import change_settings
 from sqlalchemy import select
 from users_support import PASSWORD, SignedInUser, bearer, create_user
 
+from app.domain.audit_actions import Actor
 from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Account, Role
 from app.engine.jobs.jobs import Job
 from app.infra import clock
+from app.pages.admin import accounts as accounts_page
 from app.pages.admin.accounts import ASK_AN_OPERATOR, CHANGES
+from app.web.request_actor import request_actor
 
 NEW = {"name": "Grace Hopper", "email": "Grace@Acme.example", "password": PASSWORD, "role": "member"}
 
@@ -198,6 +201,25 @@ def test_a_role_takes_effect_with_the_next_request(app: APIFlask, admin: Visitor
     after = browser.open("/admin").status_code
 
     assert (before, as_admin, after) == (403, 200, 403)
+
+
+@pytest.mark.parametrize("change", ["make-member", "disable"])
+def test_of_two_admins_who_remove_each_other_one_stays(
+    admin: Visitor, user: SignedInUser, bob: SignedInUser, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    promote(bob)
+
+    def after_the_other() -> Actor:
+        with user.database.transaction() as session:
+            accounts.set_role(session, user.account_id, Role.MEMBER)
+        return request_actor()
+
+    monkeypatch.setattr(accounts_page.admission, "request_actor", after_the_other)  # after all other checks
+
+    refused = admin.send(f"/admin/accounts/{bob.account_id}/{change}")
+
+    assert refused.status_code == 403
+    assert (stored(user).role, stored(bob).role, stored(bob).disabled_at) == ("member", "admin", None)
 
 
 def test_api_access_is_granted_and_revoked(admin: Visitor, bob: SignedInUser) -> None:

@@ -12,7 +12,8 @@ from users_support import SignedInUser, create_user
 
 from app.domain.callers import Scope
 from app.domain.event_types import SUBSCRIBABLE, EventType
-from app.engine.accounts import api_keys
+from app.domain.permissions import Permission
+from app.engine.accounts import api_keys, permissions
 from app.engine.contacts import job_changes
 from app.engine.contacts.job_changes import Employer, Move
 from app.engine.events import endpoints, events
@@ -141,3 +142,22 @@ def test_another_workspaces_events_are_not_shown(app: APIFlask, user: SignedInUs
 @pytest.mark.parametrize("type_", [*SUBSCRIBABLE, *EventType])
 def test_every_type_has_a_label(type_: str) -> None:
     assert LABELS[type_]
+
+
+def test_whoever_may_not_see_costs_sees_no_event_about_them(
+    app: APIFlask, browser: Visitor, user: SignedInUser
+) -> None:
+    limit = a_limit("account", user.account_id, "month")
+    record(user, EventType.LIMIT_WARNING, {"percent": 80, "limit": limit})
+    path, texts = "/api/events", ("80 of 100", LABELS[EventType.LIMIT_WARNING.value])
+    before = user.client.get(path, headers=user.headers).get_json()["events"]
+    shown = browser.open("/events").text
+    with user.database.transaction() as session:
+        permissions.set_of_account(session, user.account_id, {Permission.SEE_COSTS: False})
+
+    hidden = browser.open("/events").text
+
+    assert user.client.get(path, headers=user.headers).get_json()["events"] == []
+    assert len(before) == 1
+    assert [str(text) in shown for text in texts] == [True, True]
+    assert [str(text) in hidden for text in texts] == [False, False]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -100,10 +100,19 @@ def record_test(session: Session, workspace_id: str, endpoint_id: str, *, now: M
 
 
 def latest(
-    session: Session, workspace_id: str, *, type_: str | None = None, before: str | None = None, limit: int
+    session: Session,
+    workspace_id: str,
+    *,
+    type_: str | None = None,
+    left_out: Collection[str] = (),
+    before: str | None = None,
+    limit: int,
 ) -> list[Event]:
-    """Return the workspace's events that are older than event `before`, newest first."""
-    query = select(Event).where(Event.workspace_id == workspace_id)
+    """Return the workspace's events that are older than event `before`, newest first.
+
+    They are of one type, if it is given, and of none of those that are `left_out`.
+    """
+    query = select(Event).where(Event.workspace_id == workspace_id, Event.type.not_in(left_out))
     if type_ is not None:
         query = query.where(Event.type == type_)
     if before is not None:

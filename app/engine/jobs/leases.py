@@ -313,6 +313,16 @@ def complete_item(
     session.merge(item)
 
 
+def lock(session: Session, claim: Claim) -> None:
+    """Lock the job, before rows that other jobs lock.
+
+    Raises:
+        LeaseLost: the worker no longer holds the job.
+
+    """
+    _lock_claimed(session, claim)
+
+
 def _update(session: Session, claim: Claim, **values: Any) -> int:
     """Update the job and return the credits charged for it so far."""
     charged = session.scalar(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, delete, func, select, update
@@ -32,6 +32,7 @@ MAX_CREDITS = 1_000_000_000
 """The most credits of a grant."""
 MAX_DUE = 100
 """The most schedules whose grants one step of the sweep makes; the others are made by the next one."""
+_AFTER = timedelta(microseconds=1)
 UNKNOWN = "The workspace has no monthly grant. Add one: flask credits grants set"
 
 
@@ -56,12 +57,14 @@ def put(session: Session, workspace_id: str, terms: Terms, *, starts_at: datetim
     """Set the monthly grant of a workspace; the first is on the next such day, or at or after `starts_at`.
 
     A change applies from the next grant, also of a paused schedule; what was granted before expires by the
-    new terms.
+    new terms. Grants that are due are made first, by the terms before, and none is made again.
     """
     now = database_clock.value(session)
-    next_at = credit_schedules.first_due(starts_at or now, terms.day)
-    is_own = CreditSchedule.workspace_id == workspace_id
-    session.execute(select(CreditSchedule.day).where(is_own).with_for_update())  # as `grant` does
+    last_at = _make_overdue(session, workspace_id, now)
+    start = starts_at or now
+    if last_at is not None:
+        start = max(start, last_at + _AFTER)
+    next_at = credit_schedules.first_due(start, terms.day)
     row = _locked(session, workspace_id)
     values = {
         "credits": terms.credits,
@@ -74,6 +77,16 @@ def put(session: Session, workspace_id: str, terms: Terms, *, starts_at: datetim
     statement = insert(session, CreditSchedule).values(**new, **values)
     session.execute(statement.on_conflict_do_update(index_elements=["workspace_id"], set_=values))
     audit_log.record(session, Action.CREDIT_SCHEDULE_SET, object_id=workspace_id, workspace_id=workspace_id)
+
+
+def _make_overdue(session: Session, workspace_id: str, now: datetime) -> datetime | None:
+    """Make the grants of the workspace that are due; lock its schedule, and return when the last was due."""
+    of_own = select(CreditSchedule).where(CreditSchedule.workspace_id == workspace_id)
+    while row := session.scalar(of_own.with_for_update(), execution_options={"populate_existing": True}):
+        if row.paused_at is not None or row.next_at > now:
+            return row.last_at
+        grant(session, Due(workspace_id, row.next_at))
+    return None
 
 
 def remove(session: Session, workspace_id: str) -> None:
@@ -167,7 +180,7 @@ def grant(session: Session, one: Due) -> Turn | None:
     if schedule is None:
         return None
     next_at = credit_schedules.next_due(one.next_at, schedule.day)
-    session.execute(update(CreditSchedule).where(*is_same).values(next_at=next_at))
+    session.execute(update(CreditSchedule).where(*is_same).values(next_at=next_at, last_at=one.next_at))
     workspace = _locked(session, one.workspace_id)
     made = credit_schedules.turn(
         left=schedule.left,

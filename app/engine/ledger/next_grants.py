@@ -20,8 +20,8 @@ class CreditSchedule(Base):
 
     It is of `credits`, for each enabled account if it is `per_seat`, at midnight (UTC) of a `day` of the
     month. Of the unspent ones, `carried` are kept at the next grant; None keeps all. `left` are the granted
-    credits that were unspent after the last turn, when the workspace had spent `spent_before`. Since
-    `paused_at`, nothing is granted and nothing expires.
+    credits that were unspent after the last turn, when the workspace had spent `spent_before`; the grant of
+    that turn was due at `last_at`. Since `paused_at`, nothing is granted and nothing expires.
     """
 
     __tablename__ = "credit_schedules"
@@ -35,6 +35,7 @@ class CreditSchedule(Base):
     left: Mapped[int] = mapped_column(BigInteger)
     spent_before: Mapped[int] = mapped_column(BigInteger)
     next_at: Mapped[datetime]
+    last_at: Mapped[datetime | None]
     paused_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
 

@@ -18,6 +18,7 @@ from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.own_records import own_verifications
 from app.engine.own_records.own_verifications import OwnAddress, Verdict
+from app.infra.database import database_clock
 from app.infra.database.session import Session
 
 _TOGETHER = timedelta(days=1)
@@ -56,6 +57,20 @@ def store(session: Session, workspace_id: str, verdicts: Mapping[str, Verdict]) 
         if verdict.status == EmailStatus.ACCEPT_ALL
     }
     own_verifications.store(session, workspace_id, {**verdicts, **domains})
+
+
+def store_new(
+    session: Session, workspace_id: str, email: str, verdict: Verdict, *, max_age: timedelta
+) -> bool:
+    """Store the verdict; return False if the workspace had one already that is repeated.
+
+    Of two jobs that verify an address at the same time, the second one waits for the first.
+    """
+    is_new = own_verifications.add_or_lock(session, OwnAddress(workspace_id, email), verdict) or not reusable(
+        session, workspace_id, [email], max_age=max_age, now=database_clock.value(session)
+    )
+    store(session, workspace_id, {email: verdict})
+    return is_new
 
 
 def accept_all(session: Session, workspace_id: str, addresses: Iterable[str]) -> dict[str, datetime]:

@@ -84,6 +84,19 @@ def store(session: Session, workspace_id: str, verdicts: Mapping[str, Verdict]) 
     session.execute(insertion.on_conflict_do_update(index_elements=["workspace_id", "digest"], set_=written))
 
 
+def add_or_lock(session: Session, address: OwnAddress, verdict: Verdict) -> bool:
+    """Insert the verdict and return True; lock the one that the address has, and return False.
+
+    Another transaction that inserts a verdict on the address is waited for.
+    """
+    key = {"workspace_id": address.workspace_id, "digest": _digest(session.keys, address)}
+    addition = insert(session, OwnVerification).values(**key, **verdict._asdict()).on_conflict_do_nothing()
+    if session.scalar(addition.returning(OwnVerification.digest)) is not None:
+        return True
+    session.execute(select(OwnVerification.digest).filter_by(**key).with_for_update())
+    return False
+
+
 def forget(session: Session, addresses: Iterable[OwnAddress]) -> None:
     """Delete the verdicts on these addresses."""
     digests = [_digest(session.keys, address) for address in addresses]

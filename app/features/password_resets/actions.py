@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 from flask import url_for
 
-from app.domain.audit_actions import Action
 from app.domain.errors import OperatorRequired, PasswordResetRefused
 from app.domain.kinds import MAIL_PASSWORD_RESET, Queue
 from app.engine.accounts import accounts, login_throttle
-from app.engine.audit_log import entries as audit_log
 from app.features.password_resets import resets, rules
 from app.infra.crypto import passwords
 from app.infra.database import database_clock
@@ -52,10 +50,8 @@ def create_link(account_id: str) -> ResetLink:
             raise OperatorRequired("This is the account of an operator. Only an operator can change it.")
         if reason := rules.refusal(account, app.settings):
             raise PasswordResetRefused(reason)
-        token, expires_at = resets.issue(session, account, now=database_clock.value(session))
-        audit_log.record(
-            session, Action.PASSWORD_RESET_LINK, object_id=account_id, workspace_id=account.workspace_id
-        )
+        now = database_clock.value(session)
+        token, expires_at = resets.issue(session, account, admin_id=current.account_id, now=now)
         name = account.name
     log.info("password reset link created", account=account_id, by=current.account_id)
     url = public_urls.absolute(url_for("password_resets.reset", token=token))

@@ -1,9 +1,10 @@
 """The links with which an account gets a new password: each works once, until it expires.
 
 Only a hash of the link's token is stored. A link ends when the account gets another address or password
-meanwhile, and all links of an account end when one is used. Messages are requested as the codes of mailboxes
-are: at most one in 20 minutes to each address, and a request does the same work for an address without an
-account, so that neither the response nor its time says who has one.
+meanwhile, or the admin who made it is no longer one, and all links of an account end when one is used.
+Messages are requested as the codes of mailboxes are: at most one in 20 minutes to each address, and a request
+does the same work for an address without an account, so that neither the response nor its time says who has
+one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from app.domain.audit_actions import Action
 from app.domain.ids import new_id
 from app.domain.kinds import MAIL_PASSWORD_RESET
 from app.engine.accounts import accounts
-from app.engine.accounts.accounts import Account
+from app.engine.accounts.accounts import Account, Role
 from app.engine.audit_log import entries as audit_log
 from app.engine.work import items, specs, turns
 from app.engine.work.items import NewItem, WorkItem
@@ -57,8 +58,8 @@ class PasswordReset(Base):
     """A link of an account.
 
     One that is sent by mail has no token before, and no account if nobody has the address. `address_digest`
-    is keyed; `issued_for` is a hash of the address and the password that the account had. `language` is that
-    of the request for a message.
+    is keyed; `issued_for` is a hash of the address and the password that the account had. `admin_id` is the
+    account of the admin who made it. `language` is that of the request for a message.
     """
 
     __tablename__ = "password_resets"
@@ -68,6 +69,7 @@ class PasswordReset(Base):
     address_digest: Mapped[bytes | None] = mapped_column(unique=True)
     token_digest: Mapped[bytes | None] = mapped_column(unique=True)
     issued_for: Mapped[bytes | None]
+    admin_id: Mapped[str | None] = mapped_column(ForeignKey("accounts.id", ondelete="CASCADE"))
     language: Mapped[str | None] = mapped_column(String(8))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -82,8 +84,13 @@ class ResetMessage:
     token: str = field(repr=False)
 
 
-def issue(session: Session, account: Account, *, now: Moment) -> tuple[str, datetime]:
-    """Insert a link for the account, which replaces those shown earlier; return its token and its end."""
+def issue(
+    session: Session, account: Account, *, admin_id: str | None = None, now: Moment
+) -> tuple[str, datetime]:
+    """Insert a link for the account, which replaces those shown earlier; return its token and its end.
+
+    `admin_id` is the account of an admin; an operator's command has none.
+    """
     earlier = delete(PasswordReset).where(
         PasswordReset.account_id == account.id, PasswordReset.address_digest.is_(None)
     )
@@ -94,12 +101,16 @@ def issue(session: Session, account: Account, *, now: Moment) -> tuple[str, date
         account_id=account.id,
         token_digest=_digest(token),
         issued_for=_state(account),
+        admin_id=admin_id,
         created_at=now,
         expires_at=now + SHOWN_FOR,
     )
     session.add(reset)
     session.flush()
     session.refresh(reset)
+    audit_log.record(
+        session, Action.PASSWORD_RESET_LINK, object_id=account.id, workspace_id=account.workspace_id
+    )
     return token, reset.expires_at
 
 
@@ -158,7 +169,7 @@ def begin_sending(session: Session, turn: Turn, settings: Settings, *, now: Mome
 
 def account_of(session: Session, token: str, *, now: Moment) -> Account | None:
     """Return the account of a link that can be used, and lock it; None for every other token."""
-    query = select(PasswordReset.account_id, PasswordReset.issued_for)
+    query = select(PasswordReset.account_id, PasswordReset.issued_for, PasswordReset.admin_id)
     found = session.execute(
         query.where(PasswordReset.token_digest == _digest(token), PasswordReset.expires_at > now)
     ).one_or_none()
@@ -166,7 +177,15 @@ def account_of(session: Session, token: str, *, now: Moment) -> Account | None:
         return None
     account = accounts.locked(session, found.account_id)
     is_current = account.disabled_at is None and secrets.compare_digest(found.issued_for, _state(account))
-    return account if is_current else None
+    return account if is_current and _may_have_made(session, found.admin_id) else None
+
+
+def _may_have_made(session: Session, admin_id: str | None) -> bool:
+    """Return whether who made a link is still an admin: somebody who leaves may have kept one."""
+    if admin_id is None:
+        return True
+    is_admin = (Account.id == admin_id, Account.role == Role.ADMIN.value, Account.disabled_at.is_(None))
+    return session.scalar(select(Account.id).where(*is_admin)) is not None
 
 
 def end_all(session: Session, account_id: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, request
 
-from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached, ValidationFailed
+from app.domain.errors import InsufficientCredits, PurposeRequired, ValidationFailed
 from app.domain.kinds import Kind
 from app.domain.messages import Message
 from app.engine.contacts.seniorities import SENIORITIES
@@ -16,7 +16,6 @@ from app.features.people_searches.schemas import PeopleSearchSchema, SearchBody
 from app.features.people_searches.search_requests import DEFAULT_LIMIT, MAX_LIMIT, PeopleSearch
 from app.web import costs
 from app.web.jobs.job_responses import job_body
-from app.web.languages.texts import translate
 from app.web.pages import forms, paging, purpose_choices
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -54,8 +53,8 @@ def create() -> Response:
         return _index(422, errors={"": " ".join(dict.fromkeys(texts))})
     except (ValidationFailed, PurposeRequired):
         return _index(422, errors={"": purpose_choices.MISSING})
-    except (InsufficientCredits, SpendingLimitReached) as problem:
-        return _index(402, errors={"": f"{translate(problem.title)}. {translate(problem.detail)}"})
+    except InsufficientCredits as problem:
+        return _index(402, errors={"": costs.refusal(problem)})
     return go_to("people_searches_page.one", job_id=answer["job"]["id"])
 
 

@@ -3,7 +3,7 @@
 Roles follow the groups once one of them has a role: an account that the provider manages is an admin if one
 of its groups says so, else a member. Permissions follow the groups of an account that have any: it may what
 one of them allows. The last admin of a workspace stays one, since nobody could set it right; somebody who
-leaves is disabled in any case.
+leaves is disabled in any case. An operator's account stays as it is: a workspace cannot change it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from app.engine.accounts.accounts import Account, Role
 from app.features.scim.tables import ScimGroup, ScimMember, ScimUser
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
+from app.web import account_rules
 
 
 def apply(session: Session, workspace_id: str, account_ids: Collection[str]) -> None:
@@ -26,12 +27,13 @@ def apply(session: Session, workspace_id: str, account_ids: Collection[str]) -> 
         select(exists().where(ScimGroup.workspace_id == workspace_id, ScimGroup.role.is_not(None)))
     )
     for account_id in sorted(account_ids):
-        row = session.get(ScimUser, account_id)
+        row, account = session.get(ScimUser, account_id), session.get_one(Account, account_id)
+        if row is None or not account_rules.may_change(account.email, by_operator=False):
+            continue
         query = select(ScimGroup).join(ScimMember, ScimMember.group_id == ScimGroup.id)
         groups = session.scalars(query.where(ScimMember.account_id == account_id)).all()
-        if row is not None:
-            _set_permissions(session, row, [group.permissions for group in groups])
-        if row is not None and have_roles:
+        _set_permissions(session, row, [group.permissions for group in groups])
+        if have_roles:
             is_admin = any(group.role == Role.ADMIN for group in groups)
             _set_role(session, workspace_id, account_id, Role.ADMIN if is_admin else Role.MEMBER)
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import cache, partial
 from typing import Any, cast
 
-from sqlalchemy import Table, func, insert, select
+from sqlalchemy import Table, delete, func, insert, select
 
 from app.domain.errors import InsufficientCredits, NotFound
 from app.domain.ids import is_id, new_id
@@ -213,3 +213,18 @@ def describe(session: Session, row: VerificationList) -> dict[str, Any]:
         "created_at": row.created_at,
         "finished_at": None if are_open else finished_at,
     }
+
+
+def purge_expired(session: Session, *, before: Moment) -> int:
+    """Delete the oldest list that was created before then, with the places of its values; return how many.
+
+    Its jobs, which have ended long before, are redacted at that age, too, and keep what they cost.
+    """
+    oldest = (
+        select(VerificationList.id)
+        .where(VerificationList.created_at < before)
+        .order_by(VerificationList.id)
+        .limit(1)
+    )
+    deleted = delete(VerificationList).where(VerificationList.id.in_(oldest)).returning(VerificationList.id)
+    return len(session.scalars(deleted.execution_options(synchronize_session=False)).all())

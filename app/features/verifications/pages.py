@@ -6,12 +6,7 @@ from typing import Any
 
 from flask import Response, request
 
-from app.domain.errors import (
-    InsufficientCredits,
-    Problem,
-    SpendingLimitReached,
-    ValidationFailed,
-)
+from app.domain.errors import InsufficientCredits, ValidationFailed
 from app.domain.kinds import Kind
 from app.domain.messages import Message
 from app.features.verifications import list_values, lists, requests
@@ -68,8 +63,8 @@ def verify() -> Response:
             for place, error in zip(places, problem.errors, strict=True)
         ]
         return _index(422, errors={"values": " ".join(details)})
-    except (InsufficientCredits, SpendingLimitReached) as problem:
-        return _index(402, errors={"values": _refused(problem)})
+    except InsufficientCredits as problem:
+        return _index(402, errors={"values": costs.refusal(problem)})
     return go_to("history.receipt", job_id=answer["job"]["id"])
 
 
@@ -118,7 +113,3 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
         price=app.settings.prices[Kind.VERIFICATION],
         max_mb=app.settings.upload_max_mb,
     )
-
-
-def _refused(problem: Problem) -> str:
-    return f"{translate(problem.title)}. {translate(problem.detail)}"

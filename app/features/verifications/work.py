@@ -22,12 +22,14 @@ from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.leases import JobResult
 from app.engine.own_records import known_verdicts
 from app.engine.own_records.own_verifications import Verdict
-from app.features.verifications import list_values, verdicts
+from app.features.verifications import list_values, lists, verdicts
 from app.infra import clock
 from app.infra.database import database_clock
+from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
+from app.settings import Settings
 from workers.execution import shutdown_flag
-from workers.execution.feature import WorkPart
+from workers.execution.feature import BatchPurge, WorkPart
 from workers.execution.job_runner import job, persist
 from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
@@ -35,7 +37,6 @@ from workers.providers.base import ProviderField, ProviderRequest
 from workers.resolve import configured_waterfall, provider_order
 from workers.resolve.waterfall import WaterfallResult
 
-WORK = WorkPart()
 AT_A_TIME = 8
 """The addresses of a job that are verified at the same time; a mail host limits its own connections."""
 SLICE_SECONDS = 1.0
@@ -56,8 +57,7 @@ def verification(claim: Claim, services: WorkerServices) -> Verified:
     """
     with services.database.reading() as session:
         items = [item for item in jobs.items(session, claim.job_id) if not _is_done(item)]
-        known = _known(session, claim, services, items)
-    run = _Run(claim, services, items, known)
+    run = _Run(claim, services, items)
     with ThreadPoolExecutor(AT_A_TIME) as threads:
         run.verify(threads)
     if run.waiting:
@@ -65,15 +65,15 @@ def verification(claim: Claim, services: WorkerServices) -> Verified:
     return Verified(claim.job_id, claim.workspace_id)
 
 
-def _known(
-    session: Session, claim: Claim, services: WorkerServices, items: Sequence[JobItem]
-) -> dict[str, Verdict]:
+def _known(claim: Claim, services: WorkerServices, items: Sequence[JobItem]) -> dict[str, Verdict]:
     """Return the verdicts on the items that the workspace has, unless the caller asks for new ones."""
-    if claim.request.get(FRESH):
-        return {}
     addresses = [item.request["email"] for item in items if "email" in item.request]
-    max_age, now = services.settings.default_max_age, database_clock.value(session)
-    return known_verdicts.reusable(session, claim.workspace_id, addresses, max_age=max_age, now=now)
+    if claim.request.get(FRESH) or not addresses:
+        return {}
+    max_age = services.settings.default_max_age
+    with services.database.reading() as session:
+        now = database_clock.value(session)
+        return known_verdicts.reusable(session, claim.workspace_id, addresses, max_age=max_age, now=now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,9 @@ class _Verdict:
 class _Run:
     """One run of a job: the items that are left, the verdicts that are known, and the items that wait."""
 
-    def __init__(
-        self,
-        claim: Claim,
-        services: WorkerServices,
-        items: Sequence[JobItem],
-        known: Mapping[str, Verdict],
-    ) -> None:
-        self.claim, self.services, self.items, self.known = claim, services, list(items), known
+    def __init__(self, claim: Claim, services: WorkerServices, items: Sequence[JobItem]) -> None:
+        self.claim, self.services, self.items = claim, services, list(items)
+        self.known: Mapping[str, Verdict] = {}
         self.price = services.settings.prices[Kind.VERIFICATION]
         self.waiting: list[RetryLater] = []
 
@@ -124,7 +119,11 @@ class _Run:
                 raise MoveToQueue(self.claim.queue)
 
     def _verify_batch(self, threads: ThreadPoolExecutor, batch: Sequence[JobItem]) -> None:
-        """Verify addresses that the rest of the hold pays for, and complete what is not awaited."""
+        """Verify addresses that the rest of the hold pays for, and complete what is not awaited.
+
+        Verdicts that another job has found since the batch before are known, too.
+        """
+        self.known = _known(self.claim, self.services, batch)
         affordable = self.claim.budget // self.price if self.price else len(batch)
         emails = [
             item for item in batch if "email" in item.request and item.request["email"] not in self.known
@@ -153,6 +152,7 @@ class _Run:
             address = replace(_unverified(email), status=status, verified_at=known.verified_at)
             return _Verdict(Outcome.FOUND, verdicts.of_email(address))
         problem = InsufficientCredits(required=self.price, balance=self.claim.budget)
+        problem.hide_costs()
         problem.detail = OUT_OF_CREDITS
         return _Verdict(None, error=problem)
 
@@ -227,28 +227,36 @@ def _complete(claim: Claim, services: WorkerServices, item: JobItem, verdict: _V
 
     It may be called again if the reply to the commit was lost: a completed item stays as it is.
     """
-    charge = price if verdict.found else 0
-    done = JobItem(
-        job_id=item.job_id,
-        index=item.index,
-        request={} if verdict.outcome is Outcome.SUPPRESSED else item.request,
-        outcome=verdict.outcome and verdict.outcome.value,
-        result=verdict.result,
-        error=verdict.error and verdict.error.as_dict(),
-        charged=charge,
-    )
     trace = [{"item": item.index, **line} for line in verdict.trace]
     with services.database.transaction() as session:
         stored = session.get_one(JobItem, (item.job_id, item.index))
         if _is_done(stored):
             return replace(claim, charged=claim.charged + stored.charged)
+        charge = price if verdict.found and _is_new(session, claim, services, verdict.found) else 0
+        done = JobItem(
+            job_id=item.job_id,
+            index=item.index,
+            request={} if verdict.outcome is Outcome.SUPPRESSED else item.request,
+            outcome=verdict.outcome and verdict.outcome.value,
+            result=verdict.result,
+            error=verdict.error and verdict.error.as_dict(),
+            charged=charge,
+        )
         lease_until = database_clock.now() + timedelta(seconds=services.settings.lease_seconds)
         leases.complete_item(session, claim, done, charge=charge, trace=trace, lease_until=lease_until)
         list_values.record(session, item.job_id, item.index, verdict.status)
-        if verdict.found and verdict.found.verified_at:
-            known = Verdict(verdict.found.status.value, verdict.found.verified_at)
-            known_verdicts.store(session, claim.workspace_id, {verdict.found.email: known})
     return replace(claim, charged=claim.charged + charge)
+
+
+def _is_new(session: Session, claim: Claim, services: WorkerServices, found: FoundEmail) -> bool:
+    """Store the verdict; return False if another job of the workspace has found and charged it meanwhile."""
+    if found.verified_at is None:
+        return True
+    known = Verdict(found.status.value, found.verified_at)
+    leases.lock(session, claim)
+    max_age = services.settings.default_max_age
+    is_new = known_verdicts.store_new(session, claim.workspace_id, found.email, known, max_age=max_age)
+    return is_new or bool(claim.request.get(FRESH))
 
 
 def _is_done(item: JobItem) -> bool:
@@ -271,3 +279,10 @@ def _combine(waiting: Sequence[RetryLater]) -> RetryLater:
     if awaited:
         return RetryLater(after=min(awaited), snooze=len(awaited) == len(waiting))
     return RetryLater()
+
+
+def _purges(settings: Settings, now: Moment) -> tuple[BatchPurge, ...]:
+    return (partial(lists.purge_expired, before=now - timedelta(days=settings.job_retention_days)),)
+
+
+WORK = WorkPart(purges_in_batches=_purges)

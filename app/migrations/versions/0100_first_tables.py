@@ -327,12 +327,16 @@ def _create_accounts() -> None:
         sa.Column("address_digest", sa.LargeBinary()),
         sa.Column("token_digest", sa.LargeBinary()),
         sa.Column("issued_for", sa.LargeBinary()),
+        sa.Column("admin_id", sa.String(28)),
         sa.Column("language", sa.String(8)),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("expires_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_password_resets")),
         sa.ForeignKeyConstraint(
             ["account_id"], ["accounts.id"], name=op.f("fk_password_resets_account_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["admin_id"], ["accounts.id"], name=op.f("fk_password_resets_admin_id"), ondelete="CASCADE"
         ),
         sa.UniqueConstraint("address_digest", name=op.f("uq_password_resets_address_digest")),
         sa.UniqueConstraint("token_digest", name=op.f("uq_password_resets_token_digest")),
@@ -505,6 +509,7 @@ def _create_contacts() -> None:
         sa.Column("left", sa.BigInteger(), nullable=False),
         sa.Column("spent_before", sa.BigInteger(), nullable=False),
         sa.Column("next_at", TIME, nullable=False),
+        sa.Column("last_at", TIME),
         sa.Column("paused_at", TIME),
         sa.Column("created_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_credit_schedules")),

@@ -9,9 +9,9 @@ from apiflask.fields import Boolean, String
 from flask import Response, flash, request
 from marshmallow import validate
 
-from app.domain.errors import NotFound
+from app.domain.errors import AdminRequired, NotFound
 from app.domain.messages import Message
-from app.engine.accounts import accounts, sessions
+from app.engine.accounts import accounts, sessions, workspaces
 from app.engine.accounts.accounts import Account, DisabledByOperator, EmailTaken, Role
 from app.infra.crypto import passwords
 from app.infra.database import database_clock
@@ -125,6 +125,7 @@ def change(account_id: str, change: str) -> Response:
     apply, sentence = CHANGES[change]
     try:
         with admission.transaction() as session:
+            _require_still_admin(session)
             account = accounts.get(session, caller().workspace_id, account_id)
             if not _may_change(account):
                 flash("This is the account of an operator. Only an operator can change it.", "failure")
@@ -137,6 +138,17 @@ def change(account_id: str, change: str) -> Response:
     log.info("account changed", account=account_id, change=change, by=caller().account_id)
     flash(translate(sentence.format(name=name)), "success")
     return go_to("admin_accounts.index")
+
+
+def _require_still_admin(session: Session) -> None:
+    """Lock the workspace, and raise AdminRequired if the caller is no longer an admin.
+
+    Otherwise two admins who disable or demote each other at the same time would leave no admin.
+    """
+    workspaces.lock(session, [caller().workspace_id])
+    current = accounts.locked(session, caller().account_id)
+    if current.disabled_at is not None or current.role != Role.ADMIN:
+        raise AdminRequired
 
 
 def _may_change(account: Account) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -163,9 +164,40 @@ def test_a_changed_grant_keeps_what_may_expire(harness: WorkerHarness) -> None:
     work.grant_due(harness.services)
 
     schedule(harness, Terms(credits=7, per_seat=False, day=1, carried=0))
-    work.grant_due(harness.services)
+    again(harness)
 
     assert entries(harness) == [("grant", 100), ("expire", -100), ("grant", 7)]
+
+
+def test_a_grant_that_is_set_again_from_a_past_day_is_made_once(harness: WorkerHarness) -> None:
+    schedule(harness, months_ago=1)
+    work.grant_due(harness.services)
+
+    schedule(harness, months_ago=2)
+    work.grant_due(harness.services)
+
+    assert entries(harness) == [("grant", 100), ("expire", -100), ("grant", 100)]
+
+
+def test_a_grant_that_is_due_is_made_before_it_is_changed(harness: WorkerHarness) -> None:
+    schedule(harness, months_ago=1)
+
+    with harness.database.transaction() as session:
+        credit_schedules.put(session, harness.workspace_id, replace(EVERY_MONTH, credits=7))
+    work.grant_due(harness.services)
+
+    assert entries(harness) == [("grant", 100), ("expire", -100), ("grant", 100)]
+
+
+def test_a_paused_grant_that_is_changed_stays_paused(harness: WorkerHarness) -> None:
+    schedule(harness)
+    with harness.database.transaction() as session:
+        credit_schedules.pause(session, harness.workspace_id)
+
+    schedule(harness)
+    work.grant_due(harness.services)
+
+    assert entries(harness) == []
 
 
 def test_a_grant_that_fails_does_not_stop_the_sweep(

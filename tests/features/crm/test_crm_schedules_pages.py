@@ -13,6 +13,8 @@ from test_crm_schedules_api import a_connection, a_record, a_run
 from users_support import SignedInUser
 
 from app.domain.event_types import EventType
+from app.domain.permissions import Permission
+from app.engine.accounts import permissions
 from app.engine.accounts.accounts import Account, Role
 from app.engine.events import events
 from app.features.crm.schedules import schedules
@@ -208,3 +210,20 @@ def test_the_end_of_a_schedule_is_a_sentence(admin: Visitor, user: SignedInUser)
 
     assert "A schedule of HubSpot stopped." in page.text
     assert "The CRM has no such list" in page.text
+
+
+def test_whoever_may_not_see_costs_sees_what_a_schedule_may_spend_and_not_what_it_has(
+    admin: Visitor, user: SignedInUser, path: str
+) -> None:
+    page = made(admin, user, path)
+    shown = admin.open(page).text
+    with user.database.transaction() as session:
+        session.execute(update(Account).values(role=Role.MEMBER))
+        permissions.set_of_account(session, user.account_id, {Permission.SEE_COSTS: False})
+
+    hidden = admin.open(page)
+    [schedule] = user.client.get(f"/api{path}", headers=user.headers).get_json()["schedules"]
+
+    assert "Credits of this month" in shown
+    assert (hidden.status_code, "Credits of this month" in hidden.text) == (200, False)
+    assert (schedule["monthly_credits"], schedule["spent_this_month"]) == (300, None)

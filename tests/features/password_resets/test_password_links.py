@@ -234,6 +234,34 @@ def test_the_command_shows_a_link(app: APIFlask, member: SignedInUser, browser: 
     assert member.sign_in(password=NEW).status_code == 200
 
 
+def test_a_link_of_a_command_is_in_the_audit_log_of_the_workspace(
+    app: APIFlask, member: SignedInUser
+) -> None:
+    app.test_cli_runner().invoke(reset_password, [member.email])
+
+    links = [entry for entry in recorded(member.database) if entry.action == "password.reset_link"]
+    assert [(entry.object_id, entry.workspace_id) for entry in links] == [
+        (member.account_id, member.workspace_id)
+    ]
+
+
+@pytest.mark.parametrize(
+    "values", [{"role": Role.MEMBER.value}, {"disabled_at": clock.now()}], ids=["demoted", "disabled"]
+)
+def test_a_link_ends_when_its_admin_is_none_any_more(
+    admin: SignedInUser, member: SignedInUser, browser: Visitor, values: dict[str, Any]
+) -> None:
+    token = token_of(link(admin, member.account_id).get_json()["url"])
+    with member.database.transaction() as session:
+        session.execute(update(Account).where(Account.id == admin.account_id).values(values))
+
+    shown = browser.open(f"/sign-in/reset?token={token}")
+    used = browser.send("/sign-in/reset", token=token, new_password=NEW)
+
+    assert (shown.status_code, used.status_code) == (410, 410)
+    assert member.sign_in().status_code == 200
+
+
 def test_the_command_says_why_there_is_no_link(app: APIFlask, member: SignedInUser) -> None:
     change_settings(app, password_sign_in=False)
 

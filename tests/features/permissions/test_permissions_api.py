@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from apiflask import APIFlask
 from audit_log_support import recorded
+from jobs_support import a_job
 from sqlalchemy import update
 from users_support import SignedInUser, bearer, create_user
 
-from app.domain.errors import PermissionDenied
+from app.domain.errors import InsufficientCredits, PermissionDenied, SpendingLimitReached
+from app.domain.kinds import Kind
 from app.domain.permissions import Permission
+from app.domain.spending import LimitUsage, Period
 from app.engine.accounts.accounts import Account, Role
 from app.engine.accounts.workspaces import Workspace
+from app.engine.jobs.jobs import JobItem
 
 SUBJECT = {"subject": {"email": "b@acme.com"}}
 ALL = dict.fromkeys(map(str, Permission), True)
@@ -176,3 +181,42 @@ def test_a_key_shows_what_it_may(member: SignedInUser) -> None:
 
     assert (made["permissions"], other["permissions"]) == (["export"], sorted(Permission))
     assert session_of(member, made["key"])["auth"]["permissions"] == ["export"]
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        InsufficientCredits(3, 77),
+        SpendingLimitReached(
+            3,
+            77,
+            LimitUsage(
+                subject="account",
+                subject_id="acc_1",
+                period=Period.TOTAL,
+                credits=88,
+                held=2,
+                spent=99,
+                resets_at=None,
+            ),
+        ),
+    ],
+    ids=lambda problem: problem.code,
+)
+def test_a_refusal_in_a_receipt_has_no_figures_for_whoever_may_not_see_costs(
+    admin: SignedInUser, member: SignedInUser, problem: InsufficientCredits
+) -> None:
+    with admin.database.transaction() as session:
+        job_id = a_job(session, member.workspace_id, "one", kind=Kind.ENRICHMENT_REQUEST)
+        session.add(JobItem(job_id=job_id, index=0, request={}, error=problem.as_dict(), charged=0))
+    put(admin, "members", see_costs=False)
+    path = f"/api/ext/jobs?id={job_id}"
+
+    shown, hidden = (
+        user.client.get(path, headers=user.headers).get_json()["result"]["items"][0]["error"]
+        for user in (admin, member)
+    )
+
+    assert (shown["balance"], "77" in str(shown) or "88" in str(shown)) == (77, True)
+    assert (hidden["code"], hidden["detail"], hidden["required"]) == (problem.code, problem.help, 3)
+    assert not re.search("77|88|99", str(hidden))

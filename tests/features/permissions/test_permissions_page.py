@@ -7,9 +7,11 @@ from sqlalchemy import update
 from stored_support import a_company, a_contact, a_phone, own
 from users_support import SignedInUser, create_user
 
+from app.domain.errors import InsufficientCredits
 from app.domain.permissions import Permission
 from app.engine.accounts import permissions
 from app.engine.accounts.accounts import Account, Role
+from app.engine.accounts.workspaces import Workspace
 
 
 @pytest.fixture
@@ -108,6 +110,29 @@ def test_the_balance_and_the_link_to_usage_are_not_there_without_costs(
 
     assert "250 credits" not in text
     assert 'href="/usage"' not in text
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/verifications", {"values": "\n".join(f"ada@{name}.com" for name in "abc")}),
+        ("/people-searches", {"company": "acme.com", "limit": "3"}),
+    ],
+)
+def test_a_form_without_enough_credits_says_no_balance(
+    app: APIFlask, member: SignedInUser, path: str, fields: dict[str, str]
+) -> None:
+    with member.database.transaction() as session:
+        session.execute(update(Workspace).values(available=2))
+    shown = visitor(app, member).send(path, **fields)
+    deny(member, Permission.SEE_COSTS)
+
+    hidden = visitor(app, member).send(path, **fields)
+
+    assert (shown.status_code, hidden.status_code) == (402, 402)
+    assert "the workspace has 2 credits" in shown.text
+    assert "2 credits" not in hidden.text
+    assert InsufficientCredits.help in hidden.text
 
 
 def test_a_refused_page_says_the_reason(app: APIFlask, member: SignedInUser) -> None:

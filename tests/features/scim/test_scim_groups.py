@@ -9,10 +9,12 @@ from apiflask import APIFlask
 from audit_log_support import recorded
 from page_support import Visitor, visitor
 from scim_support import IdentityProvider
+from settings_support import change_settings
 from users_support import create_user
 
 from app.domain.permissions import ALL, Permission
-from app.engine.accounts import permissions
+from app.engine.accounts import accounts, permissions
+from app.engine.accounts.accounts import Role
 from app.features.scim import groups
 from app.features.scim.commands import group as commands
 
@@ -228,3 +230,17 @@ def test_commands_rotate_and_end_the_token(app: APIFlask, idp: IdentityProvider)
 
     assert works == 200
     assert ended == ["The token has ended.", "There is no token."]
+
+
+def test_groups_change_nothing_of_an_operator(app: APIFlask, idp: IdentityProvider) -> None:
+    root = idp.admin.colleague(email="root@acme.example")
+    with idp.admin.database.transaction() as session:
+        accounts.set_role(session, root.account_id, Role.ADMIN)
+    change_settings(app, operators=("root@acme.example",))
+    made = idp.group("Sales", root.account_id)
+
+    answer = map_group(idp, made["id"], "member", [])
+
+    assert (answer.status_code, members(idp, made["id"])) == (200, {root.account_id})
+    account = idp.account(root.account_id)
+    assert (account.role, account.permissions) == (Role.ADMIN, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from audit_support import STUCK_AFTER
 from fake_providers import ERROR, MISS, FakeProvider, Reply, hit
 from fake_providers import email as found_email
-from jobs_support import NOW, a_job, a_workspace
+from jobs_support import NOW, a_job, a_workspace, at_once
 from worker_harness import WorkerHarness, worker_harness
 
 from app.domain.findings import EmailStatus
@@ -19,12 +20,15 @@ from app.domain.kinds import Kind, Outcome, Status
 from app.engine.audit import rule_checks
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, JobItem
+from app.engine.own_records import known_verdicts
+from app.engine.own_records.own_verifications import Verdict
 from app.features.verifications import work
 from app.infra import clock
 from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import job_runner, shutdown_flag
 from workers.providers.base import Pending, ProviderRequest, ProviderResponse
+from workers.resolve.waterfall import WaterfallResult
 
 VALID, ACCEPT_ALL, INVALID = EmailStatus.VALID, EmailStatus.ACCEPT_ALL, EmailStatus.INVALID
 
@@ -270,6 +274,56 @@ def test_a_verdict_that_has_not_expired_is_repeated_and_not_charged(verification
     assert (job.outcome, job.charged, len(verifier.requests)) == (Outcome.FOUND, 1, 2)
     assert verifications.statuses(again) == ["valid", "invalid"]
     assert verifications.violations() == []
+
+
+def test_a_verdict_that_another_job_found_meanwhile_is_repeated(verifications: Verifications) -> None:
+    bobs: list[str] = []
+
+    def reply(request: ProviderRequest) -> ProviderResponse:
+        if request.subject.email == "ada@acme.com":
+            bobs.append(verifications.submit("bob@acme.com"))
+            verifications.run(bobs[0])
+        return by_name(ada=VALID, bob=VALID)(request)
+
+    verifier = verifications.verifier(reply)
+    others = [f"nobody{number}@acme.com" for number in range(work.AT_A_TIME - 1)]
+
+    job = verifications.run(verifications.submit("ada@acme.com", *others, "bob@acme.com"))
+
+    assert job.charged == 1
+    assert [request.subject.email for request in verifier.requests].count("bob@acme.com") == 1
+    assert verifications.violations() == []
+
+
+@pytest.mark.parametrize(("fresh", "charged"), [(False, [0, 0, 0, 1]), (True, [1, 1, 1, 1])])
+def test_of_jobs_that_find_a_verdict_at_the_same_time_one_is_charged(
+    verifications: Verifications, monkeypatch: pytest.MonkeyPatch, *, fresh: bool, charged: list[int]
+) -> None:
+    everybody = threading.Barrier(len(charged))
+    found = replace(found_email("ada@acme.com", VALID), verified_at=clock.now())
+
+    def find(*_arguments: Any, **_options: Any) -> WaterfallResult:
+        everybody.wait(timeout=30)
+        return WaterfallResult(emails=(found,))
+
+    monkeypatch.setattr(work.configured_waterfall, "verify_privately", find)
+    ids = [verifications.submit("ada@acme.com", fresh=fresh) for _job in charged]
+
+    at_once(len(ids), lambda number: verifications.run(ids[number]))
+
+    assert sorted(verifications.items(job_id)[0].charged for job_id in ids) == charged
+    assert verifications.violations() == []
+
+
+def test_a_verdict_that_has_expired_meanwhile_is_charged(verifications: Verifications) -> None:
+    verifications.verifier(by_name(ada=VALID))
+    with verifications.harness.database.transaction() as session:
+        old = Verdict("valid", clock.now() - verifications.harness.services.settings.default_max_age)
+        known_verdicts.store(session, verifications.harness.workspace_id, {"ada@acme.com": old})
+
+    job = verifications.run(verifications.submit("ada@acme.com"))
+
+    assert job.charged == 1
 
 
 def test_a_fresh_verification_repeats_no_verdict(verifications: Verifications) -> None:

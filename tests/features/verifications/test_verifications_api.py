@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from apiflask import APIFlask
 from fake_providers import MISS, FakeProvider, hit
 from fake_providers import email as found_email
 from page_support import Visitor, visitor
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from stored_support import suppress
 from users_support import CREDITS, SignedInUser, create_user
 from worker_harness import make_services
@@ -18,8 +19,9 @@ from app.domain.findings import EmailStatus
 from app.engine.jobs import sweeper
 from app.engine.jobs.jobs import Job
 from app.features.verifications import lists, requests, work
-from app.features.verifications.tables import VerificationJob, VerificationList
+from app.features.verifications.tables import VerificationJob, VerificationList, VerificationValue
 from app.infra import clock
+from app.infra.database import database_clock
 from workers.execution import job_runner
 from workers.providers import registry
 from workers.providers.base import ProviderRequest, ProviderResponse
@@ -229,6 +231,25 @@ def test_a_value_whose_job_ended_without_a_verdict_is_unknown(
     after = get(user, f"{PATH}/{list_id}").get_json()["statuses"]
 
     assert (before, after) == ({"pending": 1}, {"unknown": 1})
+
+
+def test_a_list_is_deleted_at_the_age_at_which_its_jobs_are_redacted(
+    app: APIFlask, user: SignedInUser
+) -> None:
+    old, new = (send_list(user, content).get_json()["id"] for content in (b"a@acme.com\n", b"b@acme.com\n"))
+    days = app.extensions["services"].settings.job_retention_days
+    with user.database.transaction() as session:
+        made = update(VerificationList).where(VerificationList.id == old)
+        session.execute(made.values(created_at=clock.now() - timedelta(days=days + 1)))
+
+    [purge] = work.WORK.purges_in_batches(app.extensions["services"].settings, database_clock.now())
+    with user.database.transaction() as session:
+        counts = [purge(session), purge(session)]
+
+    with user.database.reading() as session:
+        left = session.scalars(select(VerificationValue.list_id)).all()
+    listed = [row["id"] for row in get(user, PATH).get_json()["verifications"]]
+    assert (counts, left, listed) == ([1, 0], [new], [new])
 
 
 def test_a_list_costs_at_most_what_is_allowed(app: APIFlask, user: SignedInUser) -> None:

@@ -205,6 +205,7 @@ class ScheduleSchema(ResponseSchema):
     monthly_credits = fields.Integer(required=True, metadata={"example": 500})
     spent_this_month = fields.Integer(
         required=True,
+        allow_none=True,
         metadata={"example": 120, "description": "Credits charged since the month began, and those on hold."},
     )
     refresh_days = fields.Integer(required=True, allow_none=True, metadata={"example": 90})
