@@ -36,6 +36,9 @@ class Pseudo(NullTranslations):
     def gettext(self, message: str) -> str:
         return f"\u27e6{message}\u27e7"
 
+    def pgettext(self, _context: str, message: str) -> str:
+        return self.gettext(message)
+
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
         return f"\u27e6{msgid1 if n == 1 else msgid2}\u27e7"
 
