@@ -20,7 +20,9 @@ from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment
 
 from app.domain import errors, exclusions, findings, kinds
+from app.domain.lists import warning_kinds
 from app.factory import BLUEPRINTS  # imports every feature, and so every problem
+from app.features.quality.bounce_words import NoBounce
 from app.infra.languages import catalogues
 from app.web.languages import validation_messages
 from app.web.languages.template_texts import TemplateTexts
@@ -36,6 +38,8 @@ class InContext(NamedTuple):
 
 Text = str | tuple[str, str] | InContext
 SOURCE = ROOT / "app"
+WORKERS = ROOT / "workers" / "resolve"
+"""Its modules have texts of problems, too, which are stored for a reader."""
 ARGUMENTS = {"flash": 0, "gettext": 0, "Message": 0, "InvalidValue": 0, "ValidationError": 0}
 """The argument that is a text, by the function or class to which it is passed."""
 SECOND_ARGUMENTS = {"FieldError", "Entry", "Group"}
@@ -46,6 +50,7 @@ ENUMERATIONS = (
     kinds.TraceOutcome,
     findings.EmailStatus,
     exclusions.Reason,
+    NoBounce,
 )
 _GAP = re.compile(r"%\(\w+\)s|(?<!\{)\{\w+\}(?!\})")
 _TAG = re.compile(r"</?[a-z][^>]*>")
@@ -85,11 +90,14 @@ def extracted() -> Iterator[Text]:
     )
     named = {kind.__name__ for kind in problem_classes()}
     yield from (
-        text for path in sorted(SOURCE.rglob("*.py")) for text in of_module(path.read_text("utf-8"), named)
+        text
+        for path in sorted([*SOURCE.rglob("*.py"), *WORKERS.rglob("*.py")])
+        for text in of_module(path.read_text("utf-8"), named)
     )
     for problem in errors.all_problems().values():
         yield from (problem.title, problem.help)
     yield from (kind.label for kind in kinds.KINDS.values())
+    yield from (text for kind in warning_kinds.KINDS.values() for text in (kind.text, kind.option) if text)
     yield from (str(value).replace("_", " ") for values in ENUMERATIONS for value in values)
     yield from validation_messages.templates()
 

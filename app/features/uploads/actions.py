@@ -37,7 +37,7 @@ LIST_BATCH = 500
 NOBODY_TO_SKIP = Message(
     "A list to verify skips nobody; verdicts that you already have are repeated for free."
 )
-NAMES_NOBODY = (
+NAMES_NOBODY = Message(
     "No person can be named by these columns. Map a LinkedIn profile, an e-mail or a phone, "
     "or a name and a company or its domain."
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.domain.messages import Message
 from flask import Response, request
 
 from app.domain import kinds
@@ -44,5 +45,5 @@ def index() -> Response:
         ],
         older=older,
         chosen=chosen,
-        statuses=[(status.value, status.value) for status in Status],
+        statuses=[(status.value, Message(status.value)) for status in Status],
     )
