@@ -30,6 +30,7 @@ from app.features.uploads.verify import results as verified
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import Database
 from app.infra.database.session import Session
+from app.infra.languages import stored_texts
 
 BATCH = 500
 _ERASED = Message("The person was erased.")
@@ -110,6 +111,14 @@ def batches(database: Database, upload: Upload, *, as_admin: bool = False) -> It
 def without_costs(found: list[ResultRow]) -> list[ResultRow]:
     """Return the rows for a reader who may not see costs."""
     return [replace(row, credits=None) for row in found]
+
+
+def in_language(found: list[ResultRow], language: str) -> list[ResultRow]:
+    """Return the rows with their notes in a language."""
+    return [
+        row if row.note is None else replace(row, note=stored_texts.translate(row.note, language))
+        for row in found
+    ]
 
 
 def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> tuple[list[str], int | None]:

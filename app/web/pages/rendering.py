@@ -65,6 +65,7 @@ def register(app: Flask) -> None:
         "sentence": sentence,
         "source_name": source_name,
         "translated": texts.translate,  # what is no literal; `_()` would not escape it
+        "stored": texts.translate_stored,  # sentences from the database
         "initials": avatars.initials,
         "avatar_color": avatars.color,
         "label_cells": table_cells.label,
