@@ -8,6 +8,8 @@ from page_support import ACCEPT, Visitor, visitor
 from users_support import PASSWORD, SignedInUser
 
 from app.engine.accounts.accounts import Account
+from app.web.languages import negotiation
+from app.web.sign_in.auth import authenticate
 
 pytestmark = pytest.mark.any_database
 
@@ -59,6 +61,19 @@ def test_a_language_that_is_no_more_offered_is_not_used(browser: Visitor, user: 
     browser.send("/sign-in", email=user.email, password=PASSWORD)
 
     assert language_of(browser) == "fr"
+
+
+def test_a_text_before_the_authentication_does_not_settle_the_language(
+    app: APIFlask, browser: Visitor, user: SignedInUser
+) -> None:
+    token = user.headers["Authorization"].removeprefix("Bearer ")
+
+    with app.test_request_context("/account", headers=FRENCH):
+        before = negotiation.language()
+        authenticate(token)
+        after = negotiation.language()
+
+    assert (before, after) == ("fr", "de")
 
 
 def test_problems_of_the_api_stay_in_the_language_that_the_program_accepts(

@@ -70,3 +70,10 @@ def test_a_large_number_has_its_thousands_apart() -> None:
     assert message == "The list has more than 10,000 rows. Split it into several."
     assert texts.translate(message, "en") == message
     assert "10.000 Zeilen" in texts.translate(message, "de")
+
+
+def test_what_looks_like_a_gap_in_a_text_without_values_stays() -> None:
+    text = Message("Put {number} (with the +) or {digits} (without it) once where the number goes.")
+
+    assert "{number} (mit +)" in texts.translate(text, "de")
+    assert "{number} (mit +)" in stored_texts.translate(str.__str__(text), "de")
