@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.domain.messages import Message
 from flask import Response, request
 
 from app.domain import kinds
 from app.domain.kinds import Status
+from app.domain.messages import Message
 from app.engine.jobs import job_history, jobs
 from app.pages import repeats
 from app.web.pages import paging
