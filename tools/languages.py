@@ -3,7 +3,7 @@
 `check`, which `dev.py check` runs, fails if a catalogue of `app/translations` lacks a text or has one that
 is used no more, and if a translation has other gaps or tags than the English text. `missing de` prints what
 has no translation yet, and `fill de FILE` reads translations from a file with an English and a translated
-line in turn.
+line in turn. A text whose meaning depends on its context is written with it: `address book|Title`.
 """
 
 from __future__ import annotations
@@ -13,20 +13,33 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment
 
 from app.domain import errors, exclusions, findings, kinds
+from app.domain.lists import warning_kinds
 from app.factory import BLUEPRINTS  # imports every feature, and so every problem
+from app.features.quality.bounce_words import NoBounce
 from app.infra.languages import catalogues
 from app.web.languages import validation_messages
 from app.web.languages.template_texts import TemplateTexts
 from tools.state import ROOT
 
-Text = str | tuple[str, str]
+
+class InContext(NamedTuple):
+    """A text that has another translation elsewhere, and its context (`msgctxt`)."""
+
+    context: str
+    text: str
+
+
+Text = str | tuple[str, str] | InContext
 SOURCE = ROOT / "app"
+WORKERS = ROOT / "workers" / "resolve"
+"""Its modules have texts of problems, too, which are stored for a reader."""
 ARGUMENTS = {"flash": 0, "gettext": 0, "Message": 0, "InvalidValue": 0, "ValidationError": 0}
 """The argument that is a text, by the function or class to which it is passed."""
 SECOND_ARGUMENTS = {"FieldError", "Entry", "Group"}
@@ -37,6 +50,7 @@ ENUMERATIONS = (
     kinds.TraceOutcome,
     findings.EmailStatus,
     exclusions.Reason,
+    NoBounce,
 )
 _GAP = re.compile(r"%\(\w+\)s|(?<!\{)\{\w+\}(?!\})")
 _TAG = re.compile(r"</?[a-z][^>]*>")
@@ -76,11 +90,14 @@ def extracted() -> Iterator[Text]:
     )
     named = {kind.__name__ for kind in problem_classes()}
     yield from (
-        text for path in sorted(SOURCE.rglob("*.py")) for text in of_module(path.read_text("utf-8"), named)
+        text
+        for path in sorted([*SOURCE.rglob("*.py"), *WORKERS.rglob("*.py")])
+        for text in of_module(path.read_text("utf-8"), named)
     )
     for problem in errors.all_problems().values():
         yield from (problem.title, problem.help)
     yield from (kind.label for kind in kinds.KINDS.values())
+    yield from (text for kind in warning_kinds.KINDS.values() for text in (kind.text, kind.option) if text)
     yield from (str(value).replace("_", " ") for values in ENUMERATIONS for value in values)
     yield from validation_messages.templates()
 
@@ -92,9 +109,11 @@ def of_template(source: str) -> Iterator[Text]:
     )
     environment.newstyle_gettext = True  # type: ignore[attr-defined]
     translations = environment.extract_translations(source)  # type: ignore[attr-defined]
-    for _line_number, _function, found in translations:
+    for _line_number, function, found in translations:
         parts = [found] if isinstance(found, str) else [part for part in found or () if part is not None]
-        if len(parts) > 1:
+        if function == "pgettext":
+            yield InContext(*parts)
+        elif len(parts) > 1:
             yield parts[0], parts[1]
         else:
             yield from parts
@@ -125,8 +144,9 @@ def updated(language: str, texts: set[Text]) -> Catalog:
     old = read(language)
     new = Catalog(locale=language, project="contact-lookup", version="1", header_comment=f"# {language}")
     for text in sorted(texts, key=_line):
-        before = old.get(_key(text))
-        new.add(text, before.string if before is not None else None)
+        before = _found(old, _key(text))
+        message_id, context = (text.text, text.context) if isinstance(text, InContext) else (text, None)
+        new.add(message_id, before.string if before is not None else None, context=context)
     return new
 
 
@@ -136,7 +156,7 @@ def check() -> int:
     wrong: list[str] = []
     for language in languages():
         catalogue = read(language)
-        known = {_key(message.id) for message in catalogue if message.id}
+        known = {_id(message) for message in catalogue if message.id}
         wrong += [f"{language} lacks: {text}" for text in sorted(texts - known)]
         wrong += [f"{language} has, and nothing uses: {text}" for text in sorted(known - texts)]
         wrong += [f"{language}: {fault}" for message in catalogue if (fault := _fault(message))]
@@ -151,7 +171,7 @@ def check() -> int:
 def missing(catalogue: Catalog) -> list[str]:
     """Return the texts without translation, plural forms in one line."""
     return [
-        " || ".join(_texts(message.id)).replace("\n", "\\n")
+        _with_context(message.context, " || ".join(_texts(message.id))).replace("\n", "\\n")
         for message in catalogue
         if message.id and not all(_texts(message.string or ""))
     ]
@@ -161,7 +181,7 @@ def fill(language: str, lines: list[str]) -> None:
     """Store translations: an English and a translated line in turn; plural forms are separated by ` || `."""
     catalogue = read(language)
     for source, translation in zip(lines[::2], lines[1::2], strict=True):
-        message = catalogue.get(source.split(" || ")[0].replace("\\n", "\n"))
+        message = _found(catalogue, source.split(" || ")[0].replace("\\n", "\n"))
         if message is None:
             sys.stderr.write(f"not in the catalogue: {source}\n")
             continue
@@ -218,12 +238,28 @@ def _texts(text: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
     return (text,) if isinstance(text, str) else tuple(text)
 
 
-def _key(text: str | tuple[str, ...] | list[str]) -> str:
-    return text if isinstance(text, str) else text[0]
+def _found(catalogue: Catalog, key: str) -> Message | None:
+    """Return the message with this key: its text, or that of its singular, after its context."""
+    message = catalogue.get(key)
+    context, _bar, text = key.partition("|")
+    return message or catalogue.get(text, context)
+
+
+def _id(message: Message) -> str:
+    return _with_context(message.context, _texts(message.id)[0])
+
+
+def _key(text: Text) -> str:
+    return _with_context(*text) if isinstance(text, InContext) else _texts(text)[0]
 
 
 def _line(text: Text) -> str:
-    return (text if isinstance(text, str) else " || ".join(text)).replace("\n", "\\n")
+    whole = _key(text) if isinstance(text, InContext) else " || ".join(_texts(text))
+    return whole.replace("\n", "\\n")
+
+
+def _with_context(context: str | None, text: str) -> str:
+    return f"{context}|{text}" if context else text
 
 
 def _values(node: ast.expr) -> Iterator[str]:

@@ -13,6 +13,7 @@ from app.domain.callers import Scope
 from app.domain.errors import BadHash, FieldError, FilterKeyUnknown, PrefixNotAllowed
 from app.domain.ids import EXAMPLES
 from app.domain.kinds import Kind
+from app.domain.messages import Message
 from app.domain.normal.hashes import parse_prefix
 from app.engine.jobs.submission import JobRequest
 from app.engine.lookups.company_overviews import HashKind
@@ -153,10 +154,15 @@ def _check_prefix(prefix: str, key: str | None) -> None:
     try:
         parse_prefix(prefix, settings.hash_prefix_length)
     except BadHash as problem:
-        detail = f"{problem.detail} GET /api/ext/session has the number in hash_lookup.prefix_length."
+        detail = Message(
+            "{reason} GET /api/ext/session has the number in hash_lookup.prefix_length.",
+            reason=problem.detail,
+        )
         raise BadHash(detail, errors=(FieldError("/prefix", detail),)) from None
     if key is not None:
         oprf.of_public_key(settings, key)
     elif settings.company_filter_oprf_key is not None:  # all prefixes of hashes together list the companies
-        detail = "The company filter is keyed: send 'key' and the prefix of an output, or 'hash' or 'hashes'."
+        detail = Message(
+            "The company filter is keyed: send 'key' and the prefix of an output, or 'hash' or 'hashes'."
+        )
         raise PrefixNotAllowed(detail, errors=(FieldError("/prefix", detail),))

@@ -25,6 +25,7 @@ class Caller:
     """The sender of an authenticated request; `token_id` is the id of the session or API key.
 
     `is_admin` means that the account is an admin of its workspace, and `permissions` are those of the token.
+    `language` is the one that the account's user chose, None without a choice.
     """
 
     account_id: str
@@ -35,6 +36,7 @@ class Caller:
     expires_at: datetime | None
     is_admin: bool = False
     permissions: frozenset[Permission] = permissions.ALL
+    language: str | None = None
 
     @property
     def key_id(self) -> str | None:

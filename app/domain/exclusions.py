@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.messages import Message
 from app.domain.normal.companies.company_domains import SharedHost, company_domain
 from app.domain.normal.person_emails import wrapped_email
 from app.domain.normal.profiles.profiles import normal_company_url, normal_profile_url
@@ -14,12 +15,12 @@ from app.domain.suppression_lists import forms
 
 MAX_NOTE = 200
 """Characters of a note."""
-SHARED_DOMAIN = (
+SHARED_DOMAIN = Message(
     "Many people or companies have addresses or pages at this domain, so it cannot be excluded. "
     "Exclude their e-mail addresses or LinkedIn profiles instead."
 )
 
-AN_ADDRESS = (
+AN_ADDRESS = Message(
     "This is an e-mail address. Exclude it as one, or exclude the domain after its @, "
     "which covers the whole company."
 )

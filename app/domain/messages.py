@@ -18,6 +18,14 @@ class Day:
         return f"{self.at.day} {self.at:%B %Y}"
 
 
+class Figure(int):
+    """A number that fills a gap of a sentence with its thousands apart, in English `50,000`."""
+
+    def __str__(self) -> str:
+        """Return it in English."""
+        return f"{int(self):,}"
+
+
 class Message(str):
     """An English sentence that remembers its template and what fills it, so that the edge can translate it.
 

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 
 from app.domain.errors import Unavailable
+from app.domain.messages import Message
 from app.infra import native_threads
 from app.server.byte_shares import ByteShares
 
@@ -24,7 +25,9 @@ KEY_BYTES = 32
 COUNTER_BYTES = 16
 MAX_WRITES = 2
 """Writes of a process at once: a disk may take long, and other work uses these threads, too."""
-NOT_STORED = "The service cannot store the body at the moment. Nothing was charged; send it again later."
+NOT_STORED = Message(
+    "The service cannot store the body at the moment. Nothing was charged; send it again later."
+)
 
 _disk_slots = threading.BoundedSemaphore(MAX_WRITES)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import Outcome
+from app.domain.messages import Message
 from app.domain.records.subjects import Subject
 from app.engine.contacts import bulk, companies, hidden_values, switchboards
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
@@ -32,11 +33,11 @@ from workers.resolve import field_resolver, finding_identifiers, item_skips, pro
 from workers.resolve.field_resolver import FieldResolution
 from workers.resolve.profile_resolver import ProfileResolution
 
-OUT_OF_CREDITS = (
+OUT_OF_CREDITS = Message(
     "The credits of the workspace, or max_credits, were used up before this item. "
     "Add credits, and submit the item in a new request with a new Idempotency-Key."
 )
-LIMIT_USED_UP = (
+LIMIT_USED_UP = Message(
     "The spending limit was used up before this item. "
     "Raise it, and submit the item in a new request with a new Idempotency-Key."
 )

@@ -11,12 +11,15 @@ from app.domain.lists.cells.domain_cells import domain_of
 from app.domain.lists.cells.location_cells import OF_COMPANY, location_of
 from app.domain.lists.row_values import RowValues
 from app.domain.lists.warning_kinds import NO_EMPLOYER, SHARED_HOST
+from app.domain.messages import Message
 from app.domain.normal.companies.company_domains import is_named_after, mail_company_domain
 from app.domain.normal.companies.employers import employer_name, given_employer, is_website
 from app.domain.normal.profiles.profiles import normal_company_url
 from app.domain.normal.texts.vocabularies import headcount
 
-NO_COMPANY_ERROR = "The row does not identify a company. It needs a domain, a LinkedIn page or a name."
+NO_COMPANY_ERROR = Message(
+    "The row does not identify a company. It needs a domain, a LinkedIn page or a name."
+)
 
 
 def company_of(row: RowValues) -> FoundCompany:

@@ -21,11 +21,12 @@ from app.domain.lists.headers.column_mapping import ColumnMapping
 from app.domain.lists.phone_cells.phone_cells import phone_regions, phones_of
 from app.domain.lists.phone_cells.phone_reading import PhoneRegions
 from app.domain.lists.row_values import RowValues
+from app.domain.messages import Message
 from app.domain.normal.emails import email_domain
 from app.domain.normal.phones.phones import PhoneNumber
 from app.domain.normal.texts.vocabularies import department, seniority
 
-NO_PERSON_ERROR = (
+NO_PERSON_ERROR = Message(
     "The row does not identify a person. It needs an e-mail, a phone, a LinkedIn profile, or a full name "
     "with a company or its domain."
 )

@@ -16,10 +16,10 @@ FIELDS = ("email", "phone", "country")
 NOTHING_CHOSEN = Message("Choose the column of e-mail addresses, the one of phone numbers, or both.")
 CHOSEN_TWICE = Message("Choose at most one column each for e-mail addresses, phone numbers and countries.")
 OTHER_FIELD = Message("A list to verify can have only the fields email, phone and country.")
-NOTHING_TO_VERIFY = "The row has nothing to verify: its cells are empty."
+NOTHING_TO_VERIFY = Message("The row has nothing to verify: its cells are empty.")
 _SEVERAL = {
-    "email": "The cell has several addresses; only the first one was verified.",
-    "phone": "The cell has several numbers; only the first one was verified.",
+    "email": Message("The cell has several addresses; only the first one was verified."),
+    "phone": Message("The cell has several numbers; only the first one was verified."),
 }
 _KINDS = {"phone": ("phone", "mobile_phone", "direct_phone", "work_phone")} | {
     "email": ("email", "work_email", "personal_email"),

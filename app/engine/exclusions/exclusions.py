@@ -17,6 +17,7 @@ from app.domain import exclusions
 from app.domain.errors import NotFound
 from app.domain.exclusions import Kind, Reason
 from app.domain.ids import new_id
+from app.domain.messages import Message
 from app.engine.accounts.workspaces import foreign_key
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import keyset
@@ -25,7 +26,7 @@ from app.infra.database.db import Base, insert
 from app.infra.database.encrypted_columns import EncryptedText, encrypted
 from app.infra.database.session import Session
 
-UNKNOWN = "There is no such exclusion. GET /api/exclusions returns those of your workspace."
+UNKNOWN = Message("There is no such exclusion. GET /api/exclusions returns those of your workspace.")
 
 
 class Exclusion(Base):

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from app.domain.audit_actions import Action
 from app.domain.errors import NotFound
 from app.domain.ids import is_id, new_id
+from app.domain.messages import Message
 from app.domain.spending import LimitUsage, Period
 from app.engine.accounts import workspaces
 from app.engine.accounts.accounts import Account
@@ -24,7 +25,7 @@ from app.engine.ledger.spending_limits import JOBS, SpendingCounter, SpendingLim
 from app.infra.database.session import Session
 
 MAX_LIMIT = 1_000_000_000
-NO_SUBJECT = "The workspace has no account or API key with this id."
+NO_SUBJECT = Message("The workspace has no account or API key with this id.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from sqlalchemy import Select, and_, bindparam, select
 
 from app.domain.errors import InvalidValue
 from app.domain.ids import is_id
+from app.domain.messages import Message
 from app.domain.people_criteria import PeopleCriteria
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
@@ -29,7 +30,9 @@ from app.infra.database.session import Session
 
 MAX_CHECKED = 500
 """Suppressed people are left out of the counts if at most so many are found."""
-NO_CURSOR = "Send next_cursor of the previous page. If its last person is gone, start with the first page."
+NO_CURSOR = Message(
+    "Send next_cursor of the previous page. If its last person is gone, start with the first page."
+)
 MAX_VALUES = 20
 """The values of each field that are counted, the most frequent ones."""
 COUNTED = ("seniority", "department", "country", "industry", "headcount")

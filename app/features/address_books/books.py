@@ -30,7 +30,7 @@ MAX_BOOKS = 20
 MAX_PEOPLE = 100_000
 """The people in all address books of a workspace."""
 MAX_TITLE = 100
-UNKNOWN = "The workspace has no such address book. List them with GET /api/address-books."
+UNKNOWN = Message("The workspace has no such address book. List them with GET /api/address-books.")
 SAME_FILE = Message(
     "This file is the address book '{title}' of the workspace. Send another file, or delete that book."
 )

@@ -22,6 +22,7 @@ from app.domain.lists.headers.column_mapping import ColumnMapping, Entity, map_c
 from app.domain.lists.headers.column_values import fit_columns
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.messages import Message
 from app.domain.normal.companies.company_names import parse_company
 from app.domain.normal.names.placeholder_names import names_several
 from app.domain.normal.texts.text_folding import fold
@@ -30,12 +31,12 @@ from app.features.address_books.people import BookPerson
 from app.infra.telemetry.log import log
 
 SOURCE = "address_book"
-NO_COLUMN = (
+NO_COLUMN = Message(
     "No column with a name, an e-mail address, a phone number or a LinkedIn profile was recognised. Give the "
     "columns headers such as Name, E-mail and Phone, and send the file again."
 )
-WORKBOOK = "This is a workbook or an archive. Save the contacts as CSV, or export them as vCard."
-NO_CARDS = "The file has no contact cards. Export the contacts again."
+WORKBOOK = Message("This is a workbook or an archive. Save the contacts as CSV, or export them as vCard.")
+NO_CARDS = Message("The file has no contact cards. Export the contacts again.")
 _CARDS = map_columns(card_rows.HEADER, Entity.CONTACTS)
 
 

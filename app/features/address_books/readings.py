@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete, func, select
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Figure, Message
 from app.engine.work import turns
 from app.engine.work.turns import LeaseLost, Turn
 from app.features.address_books import books, people
@@ -22,13 +23,15 @@ from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
 PROCESSING_FAILED = "processing_failed"
-FULL = (
-    f"The address books of the workspace have more than {books.MAX_PEOPLE:,} people with this file. "
-    "Delete a book, or send a shorter file."
+FULL = Message(
+    "The address books of the workspace have more than {max} people with this file. "
+    "Delete a book, or send a shorter file.",
+    max=Figure(books.MAX_PEOPLE),
 )
-GIVEN_UP = (
-    f"Reading the file failed {books.READING.max_attempts} times. Send it in parts to find the entry that "
-    "stops it, or ask your operator to find the cause in the log."
+GIVEN_UP = Message(
+    "Reading the file failed {attempts} times. Send it in parts to find the entry that "
+    "stops it, or ask your operator to find the cause in the log.",
+    attempts=books.READING.max_attempts,
 )
 
 

@@ -7,6 +7,7 @@ from itertools import islice
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.files.csv_records import Row
+from app.domain.messages import Figure, Message
 from app.engine.work import turns
 from app.engine.work.turns import Turn
 from app.features.address_books import books, contact_files, readings
@@ -58,7 +59,12 @@ def _store(turn: Turn, services: WorkerServices, file: Unread) -> bool:
     contacts = contact_files.read(file.content, country=file.country, now=clock.now())
     for rows in _batches(islice(contacts.rows, done, None)):
         if done + len(rows) > max_rows:
-            raise InvalidValue(f"The file has more than {max_rows:,} contacts. Split it into several books.")
+            raise InvalidValue(
+                Message(
+                    "The file has more than {max} contacts. Split it into several books.",
+                    max=Figure(max_rows),
+                )
+            )
         found = [person for row in rows if (person := contacts.person(row))]
         with services.database.transaction() as session:
             readings.store(session, turn, found, len(rows), now=database_clock.now())

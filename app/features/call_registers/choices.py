@@ -15,7 +15,7 @@ from app.web.services import services
 from app.web.sign_in.admins import admin_caller
 from app.web.sign_in.auth import caller
 
-UNKNOWN = "There is no such register. GET /api/call-registers returns those that are loaded."
+UNKNOWN = Message("There is no such register. GET /api/call-registers returns those that are loaded.")
 
 
 def shown() -> list[Overview]:

@@ -95,8 +95,11 @@ def _user(openid: OpenIdProvider, attempt: Attempt) -> CompanyUser:
     error = request.args.get("error")
     if error is not None:
         log.info("company sign-in refused by the provider", error=error[:40])
-        reason = "You canceled it." if error == CANCELED else "The company's sign-in refused it."
-        raise CompanySignInFailed(f"{reason} Start again, or ask your admin.")
+        raise CompanySignInFailed(
+            "You canceled it. Start again, or ask your admin."
+            if error == CANCELED
+            else "The company's sign-in refused it. Start again, or ask your admin."
+        )
     settings = services().settings
     rules = RoleRules(settings.oidc_role_claim, settings.oidc_admin_values, settings.oidc_member_values)
     claims = openid.claims(request.args.get("code", ""), attempt, _callback_url())

@@ -59,7 +59,7 @@ READING = specs.register(
 )
 """A kind of its own, so that pushes and readings do not wait for each other; `reading_id` names its items."""
 _PURPOSE = "crm_credentials"
-_NOT_FOUND = "The workspace has no such CRM connection. List them with GET /api/crm/connections."
+_NOT_FOUND = Message("The workspace has no such CRM connection. List them with GET /api/crm/connections.")
 
 
 class ConnectionStatus(StrEnum):

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from app.domain.errors import FieldError, Unavailable
 from app.domain.kinds import PUSH, Queue
+from app.domain.messages import Message
 from app.features.crm import connections, sentences
 from app.features.crm.connections import ConnectionStatus, CrmConnection
 from app.features.crm.vendors.errors import NOT_ACCEPTED
@@ -60,11 +61,15 @@ def refusal(crm: Crm, connection: CrmConnection) -> FieldError | None:
     if crm.needs_url and error in _WRONG_HOST:
         host = urlsplit(connection.base_url or "").hostname
         reason = sentences.HOSTS.get(error, sentences.NOT_THE_CRM).format(host=host, crm=crm.title)
-        return FieldError("/base_url", f"{reason} Check the address.")
+        return FieldError("/base_url", Message("{reason} Check the address.", reason=reason))
     if error == NOT_ACCEPTED:
-        return FieldError("/token", f"{crm.title} does not accept the token. Copy {crm.key_name} again.")
+        detail = Message(
+            "{crm} does not accept the token. Copy {key} again.", crm=crm.title, key=crm.key_name
+        )
+        return FieldError("/token", detail)
     if error == "forbidden":
-        return FieldError("/token", f"The token lacks a permission in {crm.title}. {crm.key_help}")
+        detail = Message("The token lacks a permission in {crm}. {help}", crm=crm.title, help=crm.key_help)
+        return FieldError("/token", detail)
     return FieldError("/token", sentences.sentence(error)) if is_refused else None
 
 

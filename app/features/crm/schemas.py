@@ -11,6 +11,7 @@ from marshmallow import ValidationError, fields, post_load, validate
 
 from app.domain.errors import InvalidValue
 from app.domain.ids import EXAMPLES
+from app.domain.messages import Message
 from app.domain.normal.webhook_addresses import parse_target
 from app.features.crm import mapping
 from app.features.crm.connections import ConnectionStatus, CrmConnection
@@ -143,11 +144,15 @@ class NewConnectionSchema(StrictSchema):
     def _connection(self, data: dict[str, Any], **_options: Any) -> NewConnection:
         crm = crm_named(data["vendor"])
         if not crm.takes_token:
-            message = f"{crm.title} is connected in the browser, on the page /crm."
+            message = Message("{crm} is connected in the browser, on the page /crm.", crm=crm.title)
             raise ValidationError(message, "vendor")
         if crm.needs_url != (data["base_url"] is not None):
-            message = "is required" if crm.needs_url else "is fixed: omit it"
-            raise ValidationError(f"The address of {crm.title} {message}.", "base_url")
+            message = (
+                Message("The address of {crm} is required.", crm=crm.title)
+                if crm.needs_url
+                else Message("The address of {crm} is fixed: omit it.", crm=crm.title)
+            )
+            raise ValidationError(message, "base_url")
         if data["base_url"] is not None:
             try:
                 data["base_url"] = check_url(data["base_url"])

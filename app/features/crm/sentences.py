@@ -59,7 +59,7 @@ HOSTS: Mapping[str, str] = {
     "connection": Message("{host} cannot be reached."),
 }
 """What is wrong with the host of a CRM that is being connected."""
-NOT_THE_CRM = "{host} does not answer as {crm} does."
+NOT_THE_CRM = Message("{host} does not answer as {crm} does.")
 
 
 READING: Mapping[str, str] = {

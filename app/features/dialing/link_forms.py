@@ -43,7 +43,7 @@ EXAMPLES = (
 _UNUSABLE = re.compile(r"[\s\x00-\x20\x7f-\x9f\"'<>\\^`|]")
 _PLACEHOLDER = re.compile(r"\{[^}]*\}?")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
-_NO_PLACEHOLDER = "Put {number} (with the +) or {digits} (without it) once where the number goes."
+_NO_PLACEHOLDER = Message("Put {number} (with the +) or {digits} (without it) once where the number goes.")
 
 
 def parse(text: str) -> str:

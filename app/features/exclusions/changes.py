@@ -12,6 +12,7 @@ from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, InvalidValue, NotFound, ValidationFailed
 from app.domain.exclusions import Reason
 from app.domain.ids import is_id, new_id
+from app.domain.messages import Figure, Message
 from app.engine.audit_log import entries as audit_log
 from app.engine.exclusions import exclusions
 from app.engine.exclusions.exclusions import Entry, Exclusion
@@ -67,9 +68,11 @@ def add(entries: Sequence[Entry], body: dict[str, Any] | None = None, *, part: s
 def _require_room(session: Session, workspace_id: str, part: str) -> None:
     total = exclusions.count(session, workspace_id)
     if total > MAX_EXCLUSIONS:
-        detail = (
-            f"The workspace would have {total:,} exclusions, and may have {MAX_EXCLUSIONS:,}, so none was "
-            "added. Remove some, or exclude companies by their domain instead of their people."
+        detail = Message(
+            "The workspace would have {total} exclusions, and may have {max}, so none was added. Remove "
+            "some, or exclude companies by their domain instead of their people.",
+            total=Figure(total),
+            max=Figure(MAX_EXCLUSIONS),
         )
         raise ValidationFailed(detail, errors=(FieldError(f"/{part}", detail),))
 

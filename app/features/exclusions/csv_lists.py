@@ -16,14 +16,14 @@ from app.domain.lists.files.csv_files import is_archive
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.files.tables import read_table
 from app.domain.lists.headers.column_mapping import Entity, map_columns
-from app.domain.messages import Message
+from app.domain.messages import Figure, Message
 from app.domain.normal.texts.text_folding import fold
 from app.engine.exclusions.exclusions import Entry
 
 MAX_ROWS = 10_000
-TOO_LONG = f"The list has more than {MAX_ROWS:,} rows. Split it into several."
-NOT_CSV = "This is a workbook. Save the sheet as CSV (UTF-8), and import that."
-NO_COLUMN = (
+TOO_LONG = Message("The list has more than {max} rows. Split it into several.", max=Figure(MAX_ROWS))
+NOT_CSV = Message("This is a workbook. Save the sheet as CSV (UTF-8), and import that.")
+NO_COLUMN = Message(
     "No column with a domain, an e-mail or a LinkedIn profile was recognised. Name the columns domain, email "
     "or linkedin_url in the first row."
 )

@@ -9,6 +9,7 @@ from flask import url_for
 
 from app.domain.errors import OperatorRequired, PasswordResetRefused
 from app.domain.kinds import MAIL_PASSWORD_RESET, Queue
+from app.domain.messages import Message
 from app.engine.accounts import accounts, login_throttle
 from app.features.password_resets import resets, rules
 from app.infra.crypto import passwords
@@ -20,7 +21,7 @@ from app.web.request_actor import account_actor
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
-OWN = "This is your own account. Change its password on the account page."
+OWN = Message("This is your own account. Change its password on the account page.")
 
 
 class ResetLink(NamedTuple):

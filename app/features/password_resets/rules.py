@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from app.domain.messages import Message
 from app.engine.accounts.accounts import Account
 from app.infra.crypto import passwords
 from app.settings import Settings
 
-NO_PASSWORDS = "Passwords are turned off on this server. The account signs in with its company account."
-COMPANY_ONLY = (
+NO_PASSWORDS = Message(
+    "Passwords are turned off on this server. The account signs in with its company account."
+)
+COMPANY_ONLY = Message(
     "The account signs in with its company account, and has no password. An operator can give it one with: "
     "flask accounts set-password."
 )
-DISABLED = "The account is disabled. Enable it first."
+DISABLED = Message("The account is disabled. Enable it first.")
 
 
 def refusal(account: Account, settings: Settings) -> str | None:

@@ -10,6 +10,7 @@ from marshmallow import fields, post_load, validate
 
 from app.domain.errors import InsufficientIdentifiers
 from app.domain.ids import EXAMPLES
+from app.domain.messages import Message
 from app.domain.normal.companies.employers import given_employer
 from app.domain.normal.places.countries import country_code
 from app.domain.people_criteria import PeopleCriteria
@@ -31,7 +32,7 @@ from app.web.schemas.job_schemas import JobResponseSchema
 from app.web.schemas.webhook_urls import webhook_url
 
 MAX_VALUES = 10
-_NO_COMPANY = "Provide company_domain or company_name."
+_NO_COMPANY = Message("Provide company_domain or company_name.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,11 +18,12 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, cast
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 
-NOT_TEXT = "The file is not text in UTF-8 or UTF-16. Export it again as UTF-8."
-NOT_JSON = "This is not JSON, or it is cut off. Export it again."
-TOO_DEEP = "This is nested too deeply to be an event of a mail program."
-UNKNOWN = "This event has no address in a field such as email or recipient."
+NOT_TEXT = Message("The file is not text in UTF-8 or UTF-16. Export it again as UTF-8.")
+NOT_JSON = Message("This is not JSON, or it is cut off. Export it again.")
+TOO_DEEP = Message("This is nested too deeply to be an event of a mail program.")
+UNKNOWN = Message("This event has no address in a field such as email or recipient.")
 _DEPTH = 5
 """Levels of wrappers around an event: a list of records of a queue, of notifications, of lists has four."""
 _BEGINNING = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")

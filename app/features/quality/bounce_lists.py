@@ -14,6 +14,7 @@ from app.domain.lists.cells.email_cells import read_email
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.files.tables import read_table
 from app.domain.lists.headers.column_mapping import Entity, map_columns
+from app.domain.messages import Figure, Message
 from app.domain.normal.phones.phones import normal_phone
 from app.domain.normal.texts.text_folding import fold
 from app.engine.contacts.bounce_reports import FeedbackKind
@@ -22,12 +23,12 @@ from app.features.quality.bounce_events import Event
 from app.features.quality.bounce_words import NoBounce
 
 MAX_ROWS = 10_000
-TOO_LONG = f"The list has more than {MAX_ROWS:,} rows. Split it into several."
-NO_COLUMN = (
+TOO_LONG = Message("The list has more than {max} rows. Split it into several.", max=Figure(MAX_ROWS))
+NO_COLUMN = Message(
     "No column with e-mail addresses or phone numbers was recognised. Name the columns email or phone in the "
     "first row, or send one address a line."
 )
-NOT_OWNED = "Your workspace has not revealed it."
+NOT_OWNED = Message("Your workspace has not revealed it.")
 _ADDRESSES = frozenset({"recipient", "address", "to", "email address", "emailaddress", "rcpt", "rcpt to"})
 """Headers of addresses in bounce lists that other lists use for something else."""
 _WHAT = (

@@ -7,6 +7,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.domain.ids import EXAMPLES
+from app.domain.messages import Message
 from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.ledger.reveals import REFUND_WITHIN
 from app.features.quality.bounce_lists import NOT_OWNED
@@ -45,7 +46,8 @@ class FeedbackSchema(StrictSchema):
         field = "email" if "email" in data else "phone"
         if "kind" in data and data["kind"] not in KINDS[field]:
             names = ", ".join(kind.value for kind in KINDS[field])
-            raise ValidationError(f"Of {NAMES[field]}, report one of {names}.", "kind")
+            message = Message("Of {value}, report one of {names}.", value=NAMES[field], names=names)
+            raise ValidationError(message, "kind")
 
 
 class RecordedFeedbackSchema(ResponseSchema):

@@ -39,6 +39,7 @@ USER_ATTRIBUTES = [
         subs=[_attribute("value", required=True), _attribute("type"), _attribute("primary", "boolean")],
         description="The person signs in with the primary one, or that of work, or the userName.",
     ),
+    _attribute("preferredLanguage", description="Of the pages and mails, as in Accept-Language."),
     _attribute(
         "active", "boolean", required=True, description="False ends all sessions and API keys at once."
     ),

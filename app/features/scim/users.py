@@ -33,10 +33,12 @@ from app.infra.crypto import passwords
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 from app.web import account_rules
+from app.web.languages import negotiation
 
 USER = "urn:ietf:params:scim:schemas:core:2.0:User"
+LANGUAGE = "preferredLanguage"
 SHAPE = Shape(
-    simple=frozenset({"userName", "externalId", "displayName", "active"}),
+    simple=frozenset({"userName", "externalId", "displayName", "active", LANGUAGE}),
     complex=frozenset({"name"}),
     lists=frozenset({"emails"}),
 )
@@ -82,6 +84,7 @@ def parse(body: Mapping[str, Any]) -> UserValues:
     email = _address(user_name, emails)
     full = " ".join(filter(None, (name.get("givenName"), name.get("familyName"))))
     data = {"userName": user_name, "displayName": display_name, "name": name, "emails": emails}
+    data[LANGUAGE] = one_line(given, LANGUAGE)
     return UserValues(
         user_name=user_name,
         external_id=external_id,
@@ -193,6 +196,7 @@ def _inserted(session: Session, workspace_id: str, values: UserValues, now: Mome
 def _store(session: Session, account: Account, values: UserValues, *, now: Moment) -> None:
     row = session.get(ScimUser, account.id) or _added(session, account, now)
     row.user_key, row.external_id = values.user_name.lower(), values.external_id
+    _set_language(account, values.data.get(LANGUAGE), row.data.get(LANGUAGE))
     row.data, row.updated_at = values.data, now
     if (account.email, account.name) != (values.email, values.name):
         account.email, account.name = values.email, values.name
@@ -202,6 +206,15 @@ def _store(session: Session, account: Account, values: UserValues, *, now: Momen
     _set_active(session, account, is_active=values.is_active, now=now)
     session.flush()
     access.apply(session, account.workspace_id, [account.id])
+
+
+def _set_language(account: Account, given: str | None, before: str | None) -> None:
+    """Change the language of an account to one of ours if the provider names another one than before.
+
+    Providers send all attributes again and again, and the person may have chosen another language since.
+    """
+    if given and given != before:
+        account.language = negotiation.preferred(given) or account.language
 
 
 def _set_active(session: Session, account: Account, *, is_active: bool | None, now: Moment) -> None:
@@ -277,6 +290,7 @@ def _resource(account: Account, row: ScimUser | None, groups: list[dict[str, str
         "displayName": account.name,
         "name": {"formatted": account.name},
         "emails": [{"value": account.email, "type": "work", "primary": True}],
+        **({LANGUAGE: account.language} if account.language else {}),
     }
     changed_at = account.created_at if row is None else row.updated_at
     resource: dict[str, Any] = {

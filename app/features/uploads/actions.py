@@ -28,6 +28,7 @@ from app.web.bodies.downloads import as_file
 from app.web.bodies.idempotency_header import begin, finish, is_replay
 from app.web.bodies.received_files import ReceivedFile
 from app.web.export_records import record_export
+from app.web.languages import negotiation
 from app.web.owned import owned_changes
 from app.web.services import services
 from app.web.sign_in.admins import reads_as_admin
@@ -37,7 +38,7 @@ LIST_BATCH = 500
 NOBODY_TO_SKIP = Message(
     "A list to verify skips nobody; verdicts that you already have are repeated for free."
 )
-NAMES_NOBODY = (
+NAMES_NOBODY = Message(
     "No person can be named by these columns. Map a LinkedIn profile, an e-mail or a phone, "
     "or a name and a company or its domain."
 )
@@ -171,16 +172,23 @@ def delete(upload_id: str) -> None:
 
 
 def download_result(upload: Upload, file_format: str | None = None) -> Response:
-    """Return the result as a file, by default as the list came; its rows are read while it is sent."""
+    """Return the result as a file, by default as the list came; its rows are read while it is sent.
+
+    Its notes are in the language of the account that downloads it.
+    """
+    language = negotiation.language_of_files()
     record_export(Action.EXPORT_UPLOAD, upload.id)
     file_format = file_format or result_files.format_of(upload)
     batches = results.batches(services().database, upload, as_admin=reads_as_admin())
     shown = map(results.without_costs, batches) if costs.are_hidden() else batches
-    parts = result_files.parts(upload, file_format, shown)
+    translated = (results.in_language(rows, language) for rows in shown)
+    parts = result_files.parts(upload, file_format, translated)
     # Passed through, because Flask would read all parts to find out how long the response is.
     response = Response(
         parts, content_type=result_files.content_type(upload, file_format), direct_passthrough=True
     )
+    response.headers["Content-Language"] = language
+    response.vary.add("Accept-Language")
     return as_file(response, result_files.name_of(upload, file_format))
 
 

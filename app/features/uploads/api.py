@@ -30,6 +30,7 @@ from app.web.bodies import received_files
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
 from app.web.bodies.received_files import received_file
+from app.web.languages import negotiation
 from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import split
@@ -171,7 +172,8 @@ def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
     """Return the result as a file, or a page of it as JSON; also of an upload that is not finished.
 
     A workbook comes back as a workbook, and a text file with its separator and its encoding. The cells of
-    the file come back as they were. In the columns that are added to a text file, what a spreadsheet program
+    the file come back as they were. The notes are in the language of the account, in JSON in that of
+    `Accept-Language`. In the columns that are added to a text file, what a spreadsheet program
     might run as a formula has an apostrophe in front of it.
     """
     with services().database.reading() as session:
@@ -180,7 +182,8 @@ def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
             raise UploadNotReady
         if query["format"] == "json":
             permissions.require(Permission.EXPORT)
-            return json_response(_page(session, upload, query["cursor"], query["limit"]))
+            response = json_response(_page(session, upload, query["cursor"], query["limit"]))
+            return negotiation.depends_on_language(response)
     return actions.download_result(upload, query["format"])
 
 
@@ -199,7 +202,8 @@ def _page(session: Session, upload: Upload, first: int, limit: int) -> dict[str,
     rows = results.rows(session, upload, first=first, limit=limit, as_admin=acts_as_admin(session, caller()))
     is_last = not rows or rows[-1].number + 1 >= upload.row_count
     shown = results.without_costs(rows) if costs.are_hidden() else rows
-    return {"rows": list(map(_to_json, shown)), "next_cursor": None if is_last else rows[-1].number + 1}
+    translated = results.in_language(shown, negotiation.language())
+    return {"rows": list(map(_to_json, translated)), "next_cursor": None if is_last else rows[-1].number + 1}
 
 
 def _to_json(row: ResultRow) -> dict[str, Any]:

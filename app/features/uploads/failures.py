@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import update
 
+from app.domain.messages import Figure, Message
 from app.engine.work import turns
 from app.engine.work.turns import LeaseLost, Turn
 from app.features.uploads import row_store
@@ -14,17 +15,19 @@ from app.infra.database.session import Session
 
 PROCESSING_FAILED = "processing_failed"
 _ATTEMPTS = ADVANCING.max_attempts
-_READING = (
-    f"Reading the file failed {_ATTEMPTS} times. Nothing was charged. Upload the list in parts to find "
-    "the rows that stop it, or ask your operator to find the cause in the log."
+_READING = Message(
+    "Reading the file failed {attempts} times. Nothing was charged. Upload the list in parts to find the "
+    "rows that stop it, or ask your operator to find the cause in the log.",
+    attempts=_ATTEMPTS,
 )
-_PRICING = (
-    f"Pricing the list failed {_ATTEMPTS} times. Nothing was charged. The cause is in a row after row "
-    "{priced:,}: upload the list without those rows, or ask your operator to find the cause in the log."
+_PRICING = Message(
+    "Pricing the list failed {attempts} times. Nothing was charged. The cause is in a row after row "
+    "{priced}: upload the list without those rows, or ask your operator to find the cause in the log."
 )
-_RUNNING = (
-    f"Continuing the list failed {_ATTEMPTS} times. The result has what was found until then, and only "
-    "that is charged. Continue the list, or ask your operator to find the cause in the log."
+_RUNNING = Message(
+    "Continuing the list failed {attempts} times. The result has what was found until then, and only that is "
+    "charged. Continue the list, or ask your operator to find the cause in the log.",
+    attempts=_ATTEMPTS,
 )
 
 
@@ -41,7 +44,8 @@ def end(session: Session, turn: Turn, *, now: Moment) -> None:
         case UploadStatus.READING:
             row_store.fail_reading(session, turn, _READING, reason=PROCESSING_FAILED)
         case UploadStatus.PRICING:
-            _store(session, turn, UploadStatus.FAILED, _PRICING.format(priced=upload.priced), now=now)
+            detail = _PRICING.format(attempts=_ATTEMPTS, priced=Figure(upload.priced))
+            _store(session, turn, UploadStatus.FAILED, detail, now=now)
         case UploadStatus.RUNNING:
             _store(session, turn, UploadStatus.PAUSED, _RUNNING, now=now)
     turns.fail(session, turn, PROCESSING_FAILED, now=now)

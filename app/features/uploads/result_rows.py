@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from app.domain.messages import Message
 from app.features.uploads.tables import UploadStatus
 
 COLUMNS = (
@@ -24,8 +25,8 @@ COLUMNS = (
 )
 """The columns that a result adds to the columns of the file."""
 STATUS_NOTES = {
-    UploadStatus.CANCELED.value: "The upload was canceled before this row was finished.",
-    UploadStatus.PAUSED.value: "The upload is paused before this row is finished.",
+    UploadStatus.CANCELED.value: Message("The upload was canceled before this row was finished."),
+    UploadStatus.PAUSED.value: Message("The upload is paused before this row is finished."),
 }
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import aliased
 from app.domain.errors import JobExpired
 from app.domain.findings import SourceKind
 from app.domain.kinds import Outcome
+from app.domain.messages import Message
 from app.engine.call_registers import listed_answers
 from app.engine.contacts import hidden_values, value_reports
 from app.engine.jobs import jobs
@@ -29,18 +30,26 @@ from app.features.uploads.verify import results as verified
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import Database
 from app.infra.database.session import Session
+from app.infra.languages import stored_texts
 
 BATCH = 500
-_ERASED = "The person was erased."
+_ERASED = Message("The person was erased.")
 MAX_MISSED = 10
 """The rows that were not found which are listed as examples."""
-_NOT_FOUND = "Nothing was found, so nothing was charged."
+_NOT_FOUND = Message("Nothing was found, so nothing was charged.")
 _WHY = {
-    Outcome.PARTIAL.value: "Only a part was found, and only that was charged.",
-    Outcome.SUPPRESSED.value: "The person has opted out. Nothing was charged.",
+    Outcome.PARTIAL.value: Message("Only a part was found, and only that was charged."),
+    Outcome.SUPPRESSED.value: Message("The person has opted out. Nothing was charged."),
 }
-_HELPFUL = {"linkedin_url": "a LinkedIn profile", "company_domain": "the company's website"}
-"""What a person is found by more often, if the row does not have it."""
+_HELPFUL = {
+    frozenset({"linkedin_url", "company_domain"}): Message(
+        "A row with a LinkedIn profile or the company's website is found more often."
+    ),
+    frozenset({"linkedin_url"}): Message("A row with a LinkedIn profile is found more often."),
+    frozenset({"company_domain"}): Message("A row with the company's website is found more often."),
+}
+"""By what a person is found more often, by those of these identifiers that the row does not have."""
+_IDENTIFIERS = ("linkedin_url", "company_domain")
 _origin = aliased(UploadRow, name="origins")
 
 
@@ -102,6 +111,14 @@ def batches(database: Database, upload: Upload, *, as_admin: bool = False) -> It
 def without_costs(found: list[ResultRow]) -> list[ResultRow]:
     """Return the rows for a reader who may not see costs."""
     return [replace(row, credits=None) for row in found]
+
+
+def in_language(found: list[ResultRow], language: str) -> list[ResultRow]:
+    """Return the rows with their notes in a language."""
+    return [
+        row if row.note is None else replace(row, note=stored_texts.translate(row.note, language))
+        for row in found
+    ]
 
 
 def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> tuple[list[str], int | None]:
@@ -194,7 +211,7 @@ def reported(value: Mapping[str, Any]) -> str | None:
 
 
 def _same_as(number: int | None) -> str | None:
-    return None if number is None else f"The same person as row {number + 1}."
+    return None if number is None else Message("The same person as row {number}.", number=number + 1)
 
 
 def _outcome(row: StoredRow, status: str) -> tuple[str, str | None]:
@@ -218,9 +235,8 @@ def _outcome(row: StoredRow, status: str) -> tuple[str, str | None]:
 def _why(row: StoredRow) -> str | None:
     """Return why nothing, or not everything, was found of the person, and what the row could say more."""
     if row.outcome == Outcome.NOT_FOUND:
-        named = row.subject or {}
-        missing = [text for name, text in _HELPFUL.items() if name not in named]
-        return _NOT_FOUND + (f" A row with {' or '.join(missing)} is found more often." if missing else "")
+        missing = frozenset(_IDENTIFIERS).difference(row.subject or {})
+        return " ".join(filter(None, (_NOT_FOUND, _HELPFUL.get(missing))))
     return _WHY.get(row.outcome or "")
 
 

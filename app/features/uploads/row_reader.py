@@ -12,13 +12,14 @@ from app.domain.lists.cells.list_countries import list_countries
 from app.domain.lists.headers import upload_columns
 from app.domain.lists.headers.column_mapping import ColumnMapping
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.messages import Message
 from app.domain.records.subjects import Subject
 from app.features.uploads import uploads
 from app.features.uploads.tables import Upload, UploadRow
 from app.infra.telemetry.log import log
 
 SOURCE = "upload"
-NOT_READ = "The service failed to read this row. Ask your operator to find the cause in the log."
+NOT_READ = Message("The service failed to read this row. Ask your operator to find the cause in the log.")
 
 
 @dataclass(frozen=True, slots=True)

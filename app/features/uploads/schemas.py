@@ -52,7 +52,7 @@ REASONS = (
 
 def _is_encoding(name: str) -> None:
     if not is_encoding(name):
-        raise ValidationError(UNKNOWN_ENCODING.format(name))
+        raise ValidationError(UNKNOWN_ENCODING.format(encoding=name))
 
 
 def _numbers_country() -> NormalizedString:

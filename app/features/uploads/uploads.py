@@ -11,7 +11,7 @@ from sqlalchemy.orm import defer
 
 from app.domain.errors import UploadNotFound, UploadNotReady
 from app.domain.ids import is_id, new_id
-from app.domain.messages import Message
+from app.domain.messages import Figure, Message
 from app.engine.enrichments.skips import SkipRule
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.work import items
@@ -25,10 +25,14 @@ MAX_OPEN = 50
 """The uploads of a workspace that are neither finished nor failed."""
 MAX_SIZE = 1 << 30
 """What all uploads of a workspace may take, so that it does not fill the disk of the others."""
-NO_ROOM = f"The uploads of the workspace take {MAX_SIZE >> 20:,} MB. Delete some first."
+NO_ROOM = Message(
+    "The uploads of the workspace take {max} MB. Delete some first.", max=Figure(MAX_SIZE >> 20)
+)
 EXPIRED_UPLOADS = 5
 """The most uploads that one batch of `purge_expired` deletes; one has up to 50,000 rows."""
-MAPPING_CHANGED = "The mapping was changed after this price was shown. Read the upload, and start it again."
+MAPPING_CHANGED = Message(
+    "The mapping was changed after this price was shown. Read the upload, and start it again."
+)
 FINAL = (UploadStatus.FINISHED, UploadStatus.CANCELED, UploadStatus.FAILED)
 _MAPPABLE = (UploadStatus.MAPPING, UploadStatus.PRICING, UploadStatus.READY)
 

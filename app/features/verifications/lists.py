@@ -13,6 +13,7 @@ from sqlalchemy import Table, delete, func, insert, select
 from app.domain.errors import InsufficientCredits, NotFound
 from app.domain.ids import is_id, new_id
 from app.domain.kinds import Kind
+from app.domain.messages import Message
 from app.engine.accounts.workspaces import balance
 from app.engine.jobs import group_submission, item_rows, submission
 from app.engine.jobs.item_rows import ItemRow
@@ -34,7 +35,7 @@ RUNNING, FINISHED = "running", "finished"
 _DIGEST_BYTES = 16
 _JOBS = cast("Table", VerificationJob.__table__)
 _VALUES = cast("Table", VerificationValue.__table__)
-UNKNOWN = "List the workspace's verified lists with GET /api/verifications."
+UNKNOWN = Message("List the workspace's verified lists with GET /api/verifications.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

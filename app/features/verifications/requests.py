@@ -14,6 +14,7 @@ from flask import Response
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.domain.kinds import Kind
+from app.domain.messages import Message
 from app.domain.permissions import Permission
 from app.engine.enrichments import estimate_sentences
 from app.engine.jobs.submission import JobRequest
@@ -40,7 +41,7 @@ from app.web.sign_in.auth import caller
 MAX_FILE_MB = 5
 MAX_UNREADABLE = 100
 """The lines of a list that an answer names."""
-NOTHING = "None of it is an e-mail address or a phone number with a country code."
+NOTHING = Message("None of it is an e-mail address or a phone number with a country code.")
 COLUMNS = (
     *("Line", "Value", "Status", "Reasons", "Country", "Line type", "Credits", "Verified at", "Receipt"),
 )

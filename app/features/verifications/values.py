@@ -12,10 +12,11 @@ from app.domain.lists.cells.verifiable_cells import NEITHER, Field, Value, read_
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.files.tables import read_table
 from app.domain.lists.headers.column_mapping import Entity, map_columns
+from app.domain.messages import Figure, Message
 
 MAX_VALUES = 10_000
-TOO_LONG = f"The list has more than {MAX_VALUES:,} values. Split it into several."
-NO_COLUMN = (
+TOO_LONG = Message("The list has more than {max} values. Split it into several.", max=Figure(MAX_VALUES))
+NO_COLUMN = Message(
     "No column with e-mail addresses or phone numbers was recognised. Name the columns email or phone in the "
     "first row, or send one value a line."
 )

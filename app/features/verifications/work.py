@@ -14,6 +14,7 @@ from typing import Any
 from app.domain.errors import InsufficientCredits, Problem
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import PROVIDER_FAILURES, Kind, Outcome
+from app.domain.messages import Message
 from app.domain.normal.emails import email_domain, email_kind
 from app.domain.records.subjects import Subject
 from app.engine.jobs import jobs, leases, scheduling
@@ -43,7 +44,7 @@ SLICE_SECONDS = 1.0
 """Time after which a job yields its thread to the waiting jobs of other workspaces."""
 FRESH = "fresh"
 """Set in the request of a job that does not repeat known verdicts."""
-OUT_OF_CREDITS = "max_credits was used up before this address."
+OUT_OF_CREDITS = Message("max_credits was used up before this address.")
 
 
 @job(Kind.VERIFICATION)

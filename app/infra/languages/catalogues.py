@@ -6,11 +6,13 @@ the service starts, and no compiled file can be older than its source.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
 
+from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
@@ -30,9 +32,19 @@ def catalogue(language: str) -> NullTranslations:
     """Return the translations of a language; a text that is missing in it stays English."""
     if language == SOURCE:
         return NullTranslations()
-    with path(language).open("rb") as file:
-        read = read_po(file, locale=language)
     compiled = BytesIO()
-    write_mo(compiled, read)
+    write_mo(compiled, _read(language))
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+def message_ids(language: str) -> Iterator[str | tuple[str, ...]]:
+    """Yield the English texts of a catalogue, a plural with its forms; those of a context too."""
+    for message in _read(language):
+        if message.id:
+            yield message.id if isinstance(message.id, str) else tuple(message.id)
+
+
+def _read(language: str) -> Catalog:
+    with path(language).open("rb") as file:
+        return read_po(file, locale=language)

@@ -18,6 +18,8 @@ def translate(text: str, language: str) -> str:
         template = translations.gettext(text.template)
     else:
         template = translations.ngettext(text.template, text.plural, _count(text))
+    if not text.values:  # what looks like a gap is meant as it is
+        return template
     return template.format(**{name: _value(value, language) for name, value in text.values.items()})
 
 
@@ -32,5 +34,5 @@ def _value(value: object, language: str) -> object:
     if isinstance(value, Day):
         return formats.day_in_words(value.at, language)
     if isinstance(value, int) and not isinstance(value, bool) and language != SOURCE:
-        return formats.number(value, language)
+        return formats.number(int(value), language)
     return value

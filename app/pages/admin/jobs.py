@@ -6,6 +6,7 @@ from flask import Response, request
 
 from app.domain import kinds
 from app.domain.kinds import Status
+from app.domain.messages import Message
 from app.engine.jobs import job_history, jobs
 from app.pages import repeats
 from app.web.pages import paging
@@ -44,5 +45,5 @@ def index() -> Response:
         ],
         older=older,
         chosen=chosen,
-        statuses=[(status.value, status.value) for status in Status],
+        statuses=[(status.value, Message(status.value)) for status in Status],
     )

@@ -34,7 +34,7 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 OTHER_TYPES = frozenset({"application/octet-stream", "application/vnd.ms-excel", "text/plain"})
 """What programs also send for CSV files; the content decides how a file is read."""
 MAX_NAME = 200
-TRUNCATED = "The body is truncated. Send the file again."
+TRUNCATED = Message("The body is truncated. Send the file again.")
 _FORM_BYTES = 16 * 1024
 """What a form adds to the size of its file."""
 _HIDDEN = re.compile(rf"[{UNSHOWN}\ud800-\udfff]")

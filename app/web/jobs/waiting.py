@@ -12,6 +12,7 @@ from threading import Event
 from flask import request
 
 from app.domain.errors import Unavailable
+from app.domain.messages import Message
 from app.engine.jobs import jobs
 from app.engine.jobs.job_snapshots import JobSnapshot
 from app.engine.jobs.stored_jobs import StoredJob
@@ -119,6 +120,9 @@ def _name_job_on_error(job: StoredJob) -> Iterator[None]:
         yield
     except Unavailable as error:
         raise Unavailable(
-            f"The request was accepted as {job.id}, but its status is temporarily unavailable. Poll "
-            f"GET /api/ext/jobs?id={job.id}, or repeat the request with the same Idempotency-Key."
+            Message(
+                "The request was accepted as {id}, but its status is temporarily unavailable. Poll "
+                "GET /api/ext/jobs?id={id}, or repeat the request with the same Idempotency-Key.",
+                id=job.id,
+            )
         ) from error

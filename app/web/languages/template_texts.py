@@ -9,7 +9,7 @@ expressions in it belong to the sentence:
 
 `{{ "person is" if count == 1 else "people are" }}` in a run makes it a plural. Literals that begin with a
 capital letter are marked in expressions, too: the label in `ui.field("email", "Your address")`. What is in
-`{% trans %}` or `_()` stays as it is. Genshi and Kajiki do likewise.
+`{% trans %}`, `_()` or `pgettext()` stays as it is. Genshi and Kajiki do likewise.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ _SILENT_STATEMENTS = frozenset(
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _STRING = re.compile(r'"([^"\\\n]*)"|\'([^\'\\\n]*)\'')
 _SILENT_CALLS = re.compile(r"\b(?:url_for|has_page|static_url|_|gettext|ngettext|get|dict|render)\(\s*$")
+_CONTEXT = re.compile(r"\bpgettext\(\s*(?:[\"'][^\"']*[\"']\s*,\s*)?$")
+"""Before the context of a text, and before the text."""
 _SILENT_KEYWORD = re.compile(
     r"\b(?:type|class|id|autocomplete|inputmode|pattern|attribute|name|accept|endpoint)\s*=\s*$"
 )
@@ -370,4 +372,4 @@ def _is_silent(before: str, after: str) -> bool:
         return True
     if re.search(r"\[\s*$", before) and re.match(r"\s*\]", after) and re.search(r"[\w\)\]]\[\s*$", before):
         return True
-    return bool(_SILENT_CALLS.search(before) or _SILENT_KEYWORD.search(before))
+    return any(pattern.search(before) for pattern in (_SILENT_CALLS, _CONTEXT, _SILENT_KEYWORD))

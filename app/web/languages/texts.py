@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from app.domain.messages import Message
-from app.infra.languages import texts
+from app.infra.languages import stored_texts, texts
 from app.web.languages.negotiation import language
 
 
 def translate(text: str) -> str:
     """Return a text of the service in the language of the request; one without translation as it is."""
     return texts.translate(text, language())
+
+
+def translate_stored(text: str | None) -> str:
+    """Return sentences that were stored in English in the language of the request; None is empty."""
+    return stored_texts.translate(text or "", language())
 
 
 def gettext(text: str, **values: Any) -> str:

@@ -67,7 +67,7 @@ class Group:
 GROUPS = (
     Group(
         "main",
-        "Work",
+        "",
         "home",
         (
             Entry("start.start", "Home", 10, icon="home"),

@@ -49,7 +49,9 @@ def register(app: Flask) -> None:
     app.jinja_env.lstrip_blocks = True
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.add_extension(TemplateTexts)
-    app.jinja_env.install_gettext_callables(_gettext, _ngettext, newstyle=True)  # type: ignore[attr-defined]
+    app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
+        _gettext, _ngettext, newstyle=True, pgettext=_pgettext
+    )
     app.jinja_env.finalize = shown
     app.jinja_env.filters |= {
         "moment": moment,
@@ -63,6 +65,7 @@ def register(app: Flask) -> None:
         "sentence": sentence,
         "source_name": source_name,
         "translated": texts.translate,  # what is no literal; `_()` would not escape it
+        "stored": texts.translate_stored,  # sentences from the database
         "initials": avatars.initials,
         "avatar_color": avatars.color,
         "label_cells": table_cells.label,
@@ -98,6 +101,10 @@ def shown(value: object) -> object:
 
 def _gettext(text: str) -> str:
     return catalogue(negotiation.language()).gettext(text) if text else text
+
+
+def _pgettext(context: str, text: str) -> str:
+    return catalogue(negotiation.language()).pgettext(context, text)
 
 
 def _ngettext(one: str, other: str, count: int) -> str:

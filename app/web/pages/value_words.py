@@ -38,6 +38,7 @@ RESULTS = {
     "suppressed": Shown(Message("Opted out"), "fair"),
     "excluded": Shown(Message("Excluded"), "fair"),
     "skipped": Shown(Message("Skipped")),
+    "succeeded": Shown(Message("Succeeded")),
     "failed": Shown(Message("Failed"), "bad"),
     "expired": Shown(Message("Expired"), "bad"),
     "canceled": Shown(Message("Canceled")),

@@ -246,7 +246,7 @@ def use_own_records() -> StrictBoolean:
     )
 
 
-NO_PERSON = (
+NO_PERSON = Message(
     "This is not the name of a person. Send a given and a family name with company_domain or company_name, "
     "or contact_id, linkedin_url, email or phone."
 )
@@ -258,11 +258,13 @@ IDENTIFYING_FIELDS = (
 """Sets of fields that identify a person."""
 
 
-_NOT_A_MEMBER = (
+_NOT_A_MEMBER = Message(
     "This is a profile with a chosen name. Send it as linkedin_url, and here the URL with the member's id, "
     "as of Sales Navigator or Recruiter."
 )
-_TWO_PEOPLE = "This is the profile of another person than linkedin_url. Send a person's own profiles only."
+_TWO_PEOPLE = Message(
+    "This is the profile of another person than linkedin_url. Send a person's own profiles only."
+)
 
 
 def _profiles(shown: str | None, member: str | None) -> dict[str, str | None]:

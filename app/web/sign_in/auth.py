@@ -72,6 +72,7 @@ def _recheck_token(authenticated: Caller, started: float, response: Response) ->
 def authenticate(token: str) -> Caller:
     """Return the caller whom this token identifies, and make it the caller of this request."""
     g.flask_httpauth_user = _verify(token)
+    g.pop("language", None)  # the account may have another one than the browser
     return caller()
 
 

@@ -14,7 +14,7 @@ from tools.state import ROOT
 
 NO_TEXT = re.compile(
     r"https?://\S*|'[^']*'|<[^>]*>|%\(\w+\)s|tel:\{\w+\}|\{\w+!r\}|\{\w*\}|&\w+;|\$\d|…\S*\?\S+"
-    r"|[\w.;-]*/[\w./;-]*|\w+\[\w+\]\S+|every: \w+|\w+:\w+|comme ; ou",
+    r"|[\w.;-]*/[\w./;-]*(?:\?\w+=)?|\w+\[\w+\]\S+|every: \w+|\w+:\w+|comme ; ou",
     re.ASCII,
 )
 """What is the same in every language: URLs, code, tags, gaps; and the character `;` itself."""

@@ -14,6 +14,7 @@ from functools import lru_cache
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells.month_names import month_names, words_of_dates
 from app.domain.lists.headers.column_mapping import ColumnMapping
+from app.domain.messages import Message
 from app.domain.normal.texts.text_folding import fold
 
 _TIME = (
@@ -36,8 +37,8 @@ _DATED_ATTRIBUTES = frozenset({"verified_at", "seen_at"})
 _MAX_LENGTH = 64
 _MONTHS, _LAST_SHORT_YEAR = 12, 99
 _YEAR_DIGITS = 4
-_NO_SUCH_DATE = "This date does not exist."
-_NO_DATE = "This is not a date. Use the format 2026-11-20."
+_NO_SUCH_DATE = Message("This date does not exist.")
+_NO_DATE = Message("This is not a date. Use the format 2026-11-20.")
 
 
 class DateOrder(StrEnum):

@@ -9,8 +9,9 @@ from app.domain.lists.cells.flags import is_unsubscribed, read_consent, read_opt
 from app.domain.lists.headers.column_mapping import ColumnMapping
 from app.domain.lists.row_values import RowValues
 from app.domain.lists.warning_kinds import OPTED_OUT
+from app.domain.messages import Message
 
-OPTED_OUT_ERROR = (
+OPTED_OUT_ERROR = Message(
     "This person does not want to be contacted. The operator can hide the person everywhere: the row can be "
     "added to the suppression list with 'flask suppressions import'."
 )

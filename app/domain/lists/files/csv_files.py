@@ -22,7 +22,9 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-UNKNOWN_ENCODING = "The encoding '{}' is unknown. Use utf-8, cp1252, cp1250, cp1251, cp932 or gb18030."
+UNKNOWN_ENCODING = Message(
+    "The encoding '{encoding}' is unknown. Use utf-8, cp1252, cp1250, cp1251, cp932 or gb18030."
+)
 _OF_NO_FILE = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7"})
 """Codecs for other texts than files: some give lone surrogates, which cannot be stored, and punycode takes a
 time that grows with the square of the text."""
@@ -94,7 +96,7 @@ def is_encoding(name: str) -> bool:
 
 def _require_encoding(encoding: str, head: bytes) -> None:
     if not is_encoding(encoding):
-        raise InvalidValue(UNKNOWN_ENCODING.format(encoding))
+        raise InvalidValue(UNKNOWN_ENCODING.format(encoding=encoding))
     try:
         codecs.getincrementaldecoder(encoding)("replace").decode(head)
     except UnicodeError:  # of UTF-16 and UTF-32 without a byte order mark

@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
 
+from app.domain.messages import Message
+
 MAX_ROW_LENGTH = 1 << 17  # characters; four times what Excel allows in a cell
 MAX_RECORD_LENGTH = 1 << 21  # characters; an unclosed quote would include the rest of the file
 _MAX_ESCAPED_LENGTH = 1 << 16  # characters that a record may be longer with escaped quotes
@@ -19,8 +21,10 @@ _ESCAPED_QUOTE = '\\"'
 _OPEN_AT_END = "unexpected end"  # of csv's error
 _LINE_BREAKS = ("\n", "\r")
 
-TRUNCATED_ROW = "The file ends inside this row. It may be incomplete; export it again."
-UNCLOSED_QUOTE = "This row has a quote that is not closed, or quotes inside a cell that are not doubled."
+TRUNCATED_ROW = Message("The file ends inside this row. It may be incomplete; export it again.")
+UNCLOSED_QUOTE = Message(
+    "This row has a quote that is not closed, or quotes inside a cell that are not doubled."
+)
 LONG_ROW = f"This row has more than {MAX_ROW_LENGTH:,} characters."
 
 

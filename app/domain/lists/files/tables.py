@@ -27,8 +27,10 @@ from app.domain.messages import Message
 _SAMPLE = 1 << 16
 _LINK_FIELDS = frozenset({"linkedin_url", "url", "company_linkedin_url", "company_domain"})
 
-TOO_MANY_CELLS = "The row has more cells than the header has columns. Quote cells that contain the separator."
-REPEATED_HEADER = "This row repeats the header."
+TOO_MANY_CELLS = Message(
+    "The row has more cells than the header has columns. Quote cells that contain the separator."
+)
+REPEATED_HEADER = Message("This row repeats the header.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

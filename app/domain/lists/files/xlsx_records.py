@@ -13,6 +13,7 @@ from typing import IO, Any
 from app.domain.errors import InvalidValue
 from app.domain.lists.files.csv_records import Row, limited
 from app.domain.lists.files.xlsx_links import Links, links_of, with_targets
+from app.domain.messages import Figure, Message
 
 MAX_ROWS = 1_048_576  # of a sheet, https://support.microsoft.com/office/1672b34d-7043-467e-8e27-269d656771c3
 MAX_SHEET_BYTES = 4 << 30  # unpacked
@@ -24,12 +25,14 @@ _ESCAPED = "_x"  # characters that XML cannot hold: _x000D_
 _KINDS = {int: "number", float: "number", date: "date", datetime: "time"}
 _NO_LINKS: Mapping[int, Mapping[int, str]] = MappingProxyType({})
 
-DAMAGED = "The workbook is damaged here. The rows after this one were not read; save it again in Excel."
-_NOT_A_WORKBOOK = (
+DAMAGED = Message(
+    "The workbook is damaged here. The rows after this one were not read; save it again in Excel."
+)
+_NOT_A_WORKBOOK = Message(
     "This is a ZIP archive or a spreadsheet in another format than XLSX (ods, xlsb, Numbers). "
     "Open it in a spreadsheet program and save it as XLSX or CSV (UTF-8)."
 )
-_BROKEN = (
+_BROKEN = Message(
     "This workbook is damaged or password-protected. Open it in Excel and save it as XLSX or CSV (UTF-8)."
 )
 _ERRORS = (  # what the library raises for damaged parts
@@ -140,8 +143,13 @@ def _check_size(file: IO[bytes]) -> None:
         limit = MAX_SHEET_BYTES if part.filename.startswith(_SHEETS) else MAX_PART_BYTES
         if part.file_size > limit:
             raise InvalidValue(
-                f"The part {part.filename[:50]} of this workbook takes {part.file_size >> 20:,} MB unpacked; "
-                f"at most {limit >> 20:,} MB are read. Save the sheet as CSV (UTF-8)."
+                Message(
+                    "The part {name} of this workbook takes {size} MB unpacked; at most {max} MB are read. "
+                    "Save the sheet as CSV (UTF-8).",
+                    name=part.filename[:50],
+                    size=Figure(part.file_size >> 20),
+                    max=Figure(limit >> 20),
+                )
             )
 
 

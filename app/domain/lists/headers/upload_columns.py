@@ -20,6 +20,7 @@ from app.domain.lists.headers.header_fields import column
 from app.domain.lists.people_rows import NO_PERSON_ERROR, person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.domain.lists.warning_kinds import SHARED_IN_LIST, WEAK_PROFILE
+from app.domain.messages import Message
 from app.domain.records.profile_links import urls_of
 from app.domain.records.shared_identifiers import shared_identifiers, without_shared
 from app.domain.records.subjects import Subject
@@ -45,7 +46,7 @@ UPLOAD_FIELDS = (
     "marketing_consent",
 )
 """The fields that name a person, as a switchboard does not, or that say that the person opted out."""
-NOT_IDENTIFIED = (
+NOT_IDENTIFIED = Message(
     "Other people of the list have the same profile, address or number, so it does not identify the person. "
     "The row needs one of its own, or a full name with a company or its domain."
 )

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 from app.domain.normal.companies.company_names import parse_company
 from app.domain.normal.emails import email_kind
 from app.domain.normal.places.subdivisions import is_subdivision
@@ -14,7 +15,7 @@ from app.domain.normal.profiles.url_decorations import undecorated
 from app.domain.normal.texts.wordlists import words
 from app.domain.normal.websites import normal_website, split_url
 
-SHARED_HOST_ERROR = (
+SHARED_HOST_ERROR = Message(
     "Many companies have pages or addresses at this host, so it identifies none of them. Use a domain of the "
     "company's own, or its name."
 )

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 from app.domain.normal.companies.company_domains import SharedHost, company_domain, is_named_after
 from app.domain.normal.profiles.url_decorations import undecorated
 from app.domain.normal.texts.text_folding import fold
@@ -14,7 +15,7 @@ from app.domain.normal.texts.text_forms import normalized
 from app.domain.normal.texts.wordlists import entries, words
 from app.domain.normal.websites import is_top_level, normal_website
 
-NO_EMPLOYER_ERROR = (
+NO_EMPLOYER_ERROR = Message(
     "The company's name says that there is no employer, or does not name it, so it identifies nobody. "
     "Send company_domain, linkedin_url or email."
 )

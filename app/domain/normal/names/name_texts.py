@@ -9,7 +9,7 @@ from app.domain.errors import InvalidValue
 from app.domain.messages import Message
 
 MAX_NAME_LENGTH = 200
-NO_LETTER = "The name must contain a letter."
+NO_LETTER = Message("The name must contain a letter.")
 APOSTROPHE_SIGNS = "`\u00b4\u2018\u2019\u02bc\uff07"
 APOSTROPHES = re.compile(f"[{APOSTROPHE_SIGNS}]")
 

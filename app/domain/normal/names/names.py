@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 from app.domain.normal.names.generations import IN_FAMILY_NAME, generation_of
 from app.domain.normal.names.honorifics import is_single_title, separated, title_count
 from app.domain.normal.names.name_brackets import without_brackets
@@ -31,7 +32,7 @@ from app.domain.normal.names.placeholder_names import (
 )
 from app.domain.normal.texts.wordlists import words
 
-NO_PERSON = "This is not the name of a person. Send the person's own given and family name."
+NO_PERSON = Message("This is not the name of a person. Send the person's own given and family name.")
 
 _FIRST_SURNAMES = words("names/surnames.txt")
 _COMPOUND_SURNAMES = words("names/han_surnames.txt")

@@ -17,6 +17,7 @@ import unicodedata
 from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.messages import Message
 from app.domain.normal.profiles.member_ids import PROFILES, is_member_id
 from app.domain.normal.profiles.url_decorations import undecorated
 from app.domain.normal.profiles.wrapped_urls import unwrapped
@@ -47,22 +48,32 @@ _FORBIDDEN = frozenset('/\\?#%<>"{}|^`[]@:,;')
 _JOINERS = "\u200c\u200d"  # used in Persian words and in emoji
 _STRAY_JOINERS = re.compile(rf"(?<![^\0-\x7f])[{_JOINERS}]+|[{_JOINERS}]+(?![^\0-\x7f])")
 """Joiners at an end of a slug or beside an ASCII character, where they join nothing."""
-_INTERNAL = "This is an internal LinkedIn URL. Open the profile and send the URL that the browser then shows."
-_RECRUITER = "This is a LinkedIn Recruiter URL. Open the public profile and send its URL."
-_SIGN_IN = "This is a sign-in page that names no profile. Sign in and send the URL that is then shown."
-_REDIRECTING = "This URL redirects, but does not say where to. Open it and send the URL that it redirects to."
+_INTERNAL = Message(
+    "This is an internal LinkedIn URL. Open the profile and send the URL that the browser then shows."
+)
+_RECRUITER = Message("This is a LinkedIn Recruiter URL. Open the public profile and send its URL.")
+_SIGN_IN = Message(
+    "This is a sign-in page that names no profile. Sign in and send the URL that is then shown."
+)
+_REDIRECTING = Message(
+    "This URL redirects, but does not say where to. Open it and send the URL that it redirects to."
+)
 _PROFILE_HELP = NotAProfileUrl.help
-_COMPANY_HELP = "Send the URL of a public company page, such as https://www.linkedin.com/company/<slug>."
-_FORBIDDEN_CHARACTERS = "The URL contains characters that are not allowed in profile URLs."
+_COMPANY_HELP = Message(
+    "Send the URL of a public company page, such as https://www.linkedin.com/company/<slug>."
+)
+_FORBIDDEN_CHARACTERS = Message("The URL contains characters that are not allowed in profile URLs.")
 _HELP = {
-    "sales": "This is a Sales Navigator URL. Open the public profile from its menu and send its URL.",
+    "sales": Message(
+        "This is a Sales Navigator URL. Open the public profile from its menu and send its URL."
+    ),
     "talent": _RECRUITER,
     "recruiter": _RECRUITER,
     "profile": _INTERNAL,
     **dict.fromkeys(("authwall", "login", "signup", "uas", "checkpoint", "cold-join"), _SIGN_IN),
     **dict.fromkeys(("redir", "redirect", "safety", "slink"), _REDIRECTING),
-    "company": "This is the URL of a company page. The URL of a person's profile contains /in/.",
-    "in": "This is the URL of a person's profile. The URL of a company page contains /company/.",
+    "company": Message("This is the URL of a company page. The URL of a person's profile contains /in/."),
+    "in": Message("This is the URL of a person's profile. The URL of a company page contains /company/."),
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete, func, select
 
 from app.domain.errors import NotFound
+from app.domain.messages import Message
 from app.features.crm.pushes import PushItem
 from app.features.crm.schedules import selection, times
 from app.features.crm.schedules.tables import CrmSchedule, CrmScheduleRecord, CrmScheduleRun
@@ -16,7 +17,9 @@ from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
-_NOT_FOUND = "The schedule has no such run. List them with GET /api/crm/connections/<id>/schedules/<id>/runs."
+_NOT_FOUND = Message(
+    "The schedule has no such run. List them with GET /api/crm/connections/<id>/schedules/<id>/runs."
+)
 
 
 @dataclass(frozen=True, slots=True)

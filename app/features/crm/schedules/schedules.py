@@ -25,8 +25,10 @@ from app.infra.database.session import Session
 
 MAX_SCHEDULES = 20
 """The schedules of a connection."""
-_NOT_FOUND = "The connection has no such schedule. List them with GET /api/crm/connections/<id>/schedules."
-_NOT_ACTIVE = (
+_NOT_FOUND = Message(
+    "The connection has no such schedule. List them with GET /api/crm/connections/<id>/schedules."
+)
+_NOT_ACTIVE = Message(
     "The schedule is {state}. Resume it first: it then runs when it is due next, or at once when asked."
 )
 

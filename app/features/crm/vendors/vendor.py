@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self, TypeVar
 from urllib.parse import quote
 
+from app.domain.messages import Message
 from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.errors import NOT_ACCEPTED, AccessRefused, Rejected, Throttled, Unreachable
@@ -67,7 +68,7 @@ class Crm:
     needs_url: ClassVar[bool] = False
     takes_token: ClassVar[bool] = True
     key_help: ClassVar[str] = ""
-    key_name: ClassVar[str] = "the token"
+    key_name: ClassVar[str] = Message("the token")
     calls_per_minute: ClassVar[int]
     member_lists: ClassVar[MemberLists]
     lead_prefix: ClassVar[str | None] = None

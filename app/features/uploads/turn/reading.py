@@ -15,6 +15,7 @@ from app.domain.lists.files.csv_files import is_archive
 from app.domain.lists.files.csv_records import MAX_ROW_LENGTH, Row
 from app.domain.lists.files.tables import Table, TableOptions, read_table
 from app.domain.lists.headers import upload_columns
+from app.domain.messages import Figure, Message
 from app.engine.work import turns
 from app.engine.work.turns import Turn
 from app.features.uploads import erasure, result_files, row_store, uploads
@@ -73,7 +74,11 @@ def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
         for rows in chain([first], batches):
             if count + len(rows) > services.settings.upload_max_rows:
                 limit = services.settings.upload_max_rows
-                raise InvalidValue(f"The list has more than {limit:,} rows. Split it into several files.")
+                raise InvalidValue(
+                    Message(
+                        "The list has more than {max} rows. Split it into several files.", max=Figure(limit)
+                    )
+                )
             _add(turn, services, read, count, rows)
             count += len(rows)
             if shutdown_flag.has_begun():
@@ -167,6 +172,14 @@ def _hand_over(turn: Turn, services: WorkerServices) -> None:
 
 def _check_header(header: Sequence[str]) -> None:
     if len(header) > MAX_COLUMNS:
-        raise InvalidValue(f"The list has more than {MAX_COLUMNS} columns. Delete those that are not needed.")
+        raise InvalidValue(
+            Message(
+                "The list has more than {max} columns. Delete those that are not needed.", max=MAX_COLUMNS
+            )
+        )
     if sum(map(len, header)) > MAX_ROW_LENGTH:  # one merged cell above the header names many columns
-        raise InvalidValue(f"The header has more than {MAX_ROW_LENGTH:,} characters. Shorten its names.")
+        raise InvalidValue(
+            Message(
+                "The header has more than {max} characters. Shorten its names.", max=Figure(MAX_ROW_LENGTH)
+            )
+        )

@@ -25,12 +25,15 @@ from app.domain.lists.files.csv_files import ListFormat
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.files.tables import Table, TableOptions, read_table
 from app.domain.lists.headers import upload_columns
+from app.domain.messages import Message
 from app.infra import child_environment
 
 MAX_MEMORY = 512 << 20
 MAX_SECONDS = 60
 CHECK_SECONDS = 5.0
-TOO_COMPLEX = "The workbook is too large when unpacked. Save the sheet as CSV (UTF-8), in parts if need be."
+TOO_COMPLEX = Message(
+    "The workbook is too large when unpacked. Save the sheet as CSV (UTF-8), in parts if need be."
+)
 _HEADERS = (None, False, True)
 """Whether the sheet has a header, by the number that the process is given."""
 _ROOT = Path(__file__).parents[4]

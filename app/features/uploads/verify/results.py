@@ -11,6 +11,7 @@ from app.domain import call_registers
 from app.domain.errors import JobExpired
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Outcome
+from app.domain.messages import Message
 from app.domain.normal.phones.phones import phone_from_e164
 from app.engine.call_registers import listings
 from app.engine.call_registers.listings import Listings
@@ -25,11 +26,13 @@ _PHONE_COLUMNS = ("Verified phone", "Phone verdict", "Phone country", "Phone lin
 _COLUMNS = ("Checked on", "Result", "Result credits", "Result receipt", "Result note")
 _UNREADABLE = "unreadable"
 """The result of a row without a value; `invalid` is a verdict, which is charged."""
-_UNKNOWN = "No verifier could tell. Nothing was charged."
+_UNKNOWN = Message("No verifier could tell. Nothing was charged.")
 _NOTES = {
     EmailStatus.UNKNOWN.value: _UNKNOWN,
-    EmailStatus.ACCEPT_ALL.value: "The domain accepts all mail, so nobody can tell if the mailbox exists.",
-    Outcome.SUPPRESSED.value: "The person has opted out. Nothing was charged.",
+    EmailStatus.ACCEPT_ALL.value: Message(
+        "The domain accepts all mail, so nobody can tell if the mailbox exists."
+    ),
+    Outcome.SUPPRESSED.value: Message("The person has opted out. Nothing was charged."),
 }
 
 
@@ -76,7 +79,9 @@ def _row(row: StoredRow, status: str, domains: Mapping[str, datetime], listed: L
     email = _email(row, domains)
     phone = _phone(row, listed)
     outcome, why = _outcome(row, status, email, phone)
-    same = f"The same value as row {row.duplicate_of + 1}." if row.duplicate_of is not None else None
+    same = None
+    if row.duplicate_of is not None:
+        same = Message("The same value as row {number}.", number=row.duplicate_of + 1)
     return replace(
         result,
         **{"checked_on": _day(row.finished_at), **email, **phone},

@@ -49,7 +49,7 @@ class HubSpot(Crm):
         "The access token of a private app with the scopes crm.objects.contacts.read and "
         "crm.objects.contacts.write; with crm.objects.owners.read, the names of owners are shown too."
     )
-    key_name = "the access token of the private app"
+    key_name = Message("the access token of the private app")
     calls_per_minute = 480
     member_lists = MEMBER_LISTS
     mapping = MappingProxyType(

@@ -48,7 +48,7 @@ class Pipedrive(Crm):
     title = "Pipedrive"
     api_url = "https://api.pipedrive.com"
     key_help = Message("The API token of a user: Personal preferences, API.")
-    key_name = "the API token of the user"
+    key_name = Message("the API token of the user")
     calls_per_minute = 120
     member_lists = MEMBER_LISTS
     company_property = records.ORGANIZATION

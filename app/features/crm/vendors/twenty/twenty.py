@@ -47,7 +47,7 @@ class Twenty(Crm):
     title = "Twenty"
     needs_url = True
     key_help = Message("An API key: Settings, APIs & Webhooks, Create API key.")
-    key_name = "the API key"
+    key_name = Message("the API key")
     calls_per_minute = 90
     member_lists = MEMBER_LISTS
     company_property = "companyId"
