@@ -29,7 +29,7 @@ from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("people_searches_page", __name__, template_folder="templates")
 
-_NO_COMPANY = "Enter the name of a company or its website."
+_NO_COMPANY = Message("Enter the name of a company or its website.")
 _FIELDS = ("company", "titles", "seniorities", "departments", "countries", "limit", "purpose")
 
 

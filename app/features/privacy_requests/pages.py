@@ -15,6 +15,7 @@ from flask import Response, flash, request
 
 from app.domain.errors import FieldError, InvalidValue, RateLimited, ValidationFailed
 from app.domain.kinds import MAIL_CODE, Queue
+from app.domain.messages import Message
 from app.domain.normal.emails import normal_email
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppressions
@@ -47,7 +48,9 @@ CORRECTIONS_PER_PROOF = "20/hour"
 """Each one is an event for every workspace that received the data; access ends within the hour."""
 COOKIE = SealedCookie("privacy", seconds=3600)
 """Which proof this browser has asked for; only the right code opens it."""
-_OTHER_NAME = "This is not a form of the stored name. Ask the operator, with what shows that it is yours."
+_OTHER_NAME = Message(
+    "This is not a form of the stored name. Ask the operator, with what shows that it is yours."
+)
 _ADDRESS_ONLY = "requested"
 """Not the reason of erased people: a replay of the journal would erase everybody who has the address."""
 
@@ -101,7 +104,9 @@ def enter() -> Response:
         is_right = mailbox_proofs.enter(session, asked["proof"], digits, now=database_clock.now())
     if is_right:
         return go_to("privacy.data")
-    wrong = "The code is wrong, used, or not the newest. After five attempts or 20 minutes, ask again."
+    wrong = Message(
+        "The code is wrong, used, or not the newest. After five attempts or 20 minutes, ask again."
+    )
     return page("privacy_code.html", 422, errors={"code": wrong})
 
 

@@ -9,6 +9,7 @@ from flask import Response, flash
 
 from app.domain.audit_actions import Action
 from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.messages import Message
 from app.domain.normal.person_emails import wrapped_email
 from app.domain.normal.phones.phones import normal_phone
 from app.domain.normal.profiles.profiles import normal_profile_url
@@ -30,7 +31,7 @@ from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_suppressions", __name__, template_folder="templates")
 REASON = "requested"
-_INVALID = "Enter an e-mail address, a profile URL, a phone number with country code, or a domain."
+_INVALID = Message("Enter an e-mail address, a profile URL, a phone number with country code, or a domain.")
 _DOMAIN = re.compile(r"[\w.-]+\.[^\W\d]{2,}")
 
 

@@ -31,8 +31,8 @@ from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_accounts", __name__)
 
-EMAIL_TAKEN = "This address already has an account on this server."
-ASK_AN_OPERATOR = (
+EMAIL_TAKEN = Message("This address already has an account on this server.")
+ASK_AN_OPERATOR = Message(
     "Only an operator can create an account with this address. Admins create accounts of the e-mail domains "
     "that their workspace, and no other, uses already."
 )

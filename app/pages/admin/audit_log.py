@@ -10,6 +10,7 @@ from flask import Response, request, url_for
 
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, ValidationFailed
+from app.domain.messages import Message
 from app.engine.accounts import accounts
 from app.engine.audit_log import listing
 from app.engine.audit_log.listing import EntryFilter
@@ -28,7 +29,7 @@ blueprint = PageBlueprint("admin_audit_log", __name__)
 BATCH_SIZE = 1000
 ACTIONS = [*((action.value, action.value.replace("_", " ")) for action in Action), ("command", "commands")]
 MAX_DIGITS = 18
-_DATE = "Use a date such as 2026-11-20."
+_DATE = Message("Use a date such as 2026-11-20.")
 
 
 @blueprint.get("/admin/audit-log")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 from app.domain.normal.websites import normal_website
 from app.web.pages import forms
 from app.web.pages.forms import InvalidForm
 from app.web.schemas.fields import SubjectSchema
 
 NAMES = tuple(SubjectSchema().fields)
-_TOO_FEW = "Enter an e-mail address, a profile URL or a phone number; or a name with a company."
+_TOO_FEW = Message("Enter an e-mail address, a profile URL or a phone number; or a name with a company.")
 
 
 def from_form() -> dict[str, str]:

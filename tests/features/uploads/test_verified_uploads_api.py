@@ -163,10 +163,12 @@ def test_whoever_may_not_start_uploads_gets_no_form_for_a_list(user: SignedInUse
     with user.database.transaction() as session:
         permissions.set_of_account(session, user.account_id, {Permission.START_UPLOADS: False})
 
-    form = browser.open("/verifications").text
+    form, uploads = browser.open("/verifications").text, browser.open("/uploads").text
 
     assert "Choose the columns" not in form
+    assert 'type="file"' not in form + uploads
     assert "may not upload lists and start them" in form
+    assert "may not upload lists and start them" in uploads
 
 
 def test_a_list_is_not_verified_without_the_feature_that_verifies(

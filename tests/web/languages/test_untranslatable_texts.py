@@ -23,7 +23,6 @@ STILL_ENGLISH = {
     "domain/lists/files/xlsx_records.py",
     "features/address_books/readings.py",
     "features/address_books/work.py",
-    "features/company_sign_in/pages.py",
     "features/crm/credential_checks.py",
     "features/crm/schemas.py",
     "features/exclusions/changes.py",

@@ -67,16 +67,23 @@ OPTIONS = {
     Operation.VERIFY.value: [_UNUSED, *((field, LABELS[field]) for field in verified_rows.FIELDS)],
 }
 REASONS = {
-    "insufficient_credits": "The credits of your workspace ran out. Ask your admin for more, then continue.",
-    "spending_limit_reached": "A spending limit is reached. Ask your admin to raise it, then continue.",
-    "max_credits": "The maximum of credits is reached. Raise it to continue.",
-    "account_disabled": "The account that started it is disabled. Continue with yours.",
-    "purpose_required": "Say what you need the other people's data for, then continue.",
-    "provider_failed": "The data providers are failing. Continue later: the people who were not looked up "
-    "then are. If it fails again, ask your admin to check the providers.",
-    "key_ended": "The API key that started it has ended. Continue with your account.",
-    "phones_not_allowed": "The account that started it may no longer reveal phone numbers. "
-    "Someone who may can continue it.",
+    "insufficient_credits": Message(
+        "The credits of your workspace ran out. Ask your admin for more, then continue."
+    ),
+    "spending_limit_reached": Message(
+        "A spending limit is reached. Ask your admin to raise it, then continue."
+    ),
+    "max_credits": Message("The maximum of credits is reached. Raise it to continue."),
+    "account_disabled": Message("The account that started it is disabled. Continue with yours."),
+    "purpose_required": Message("Say what you need the other people's data for, then continue."),
+    "provider_failed": Message(
+        "The data providers are failing. Continue later: the people who were not looked up "
+        "then are. If it fails again, ask your admin to check the providers."
+    ),
+    "key_ended": Message("The API key that started it has ended. Continue with your account."),
+    "phones_not_allowed": Message(
+        "The account that started it may no longer reveal phone numbers. Someone who may can continue it."
+    ),
 }
 """What to do about an upload that is paused."""
 
