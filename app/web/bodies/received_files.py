@@ -106,7 +106,7 @@ def received_file(max_mb: int, kind: FileKind = LISTS) -> Iterator[ReceivedFile]
         if not file.content:
             detail = (
                 Message("This file is empty. Choose another one.")
-                if file.name
+                if file.name and request.mimetype == FORM
                 else Message(
                     "Choose {title}; it is the part '{part}' of the form.", title=kind.title, part=PART
                 )
