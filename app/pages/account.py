@@ -6,7 +6,9 @@ from flask import Response, flash, request
 
 from app.domain.errors import TooManyAttempts, ValidationFailed
 from app.engine.accounts import sessions
+from app.engine.accounts.accounts import Account
 from app.infra.database import database_clock
+from app.pages.sign_in_form import sentence
 from app.web.accounts import grant_words
 from app.web.languages.texts import ngettext
 from app.web.pages import forms
@@ -64,7 +66,7 @@ def change_password() -> Response:
     except ValidationFailed as problem:
         return _page(422, errors=forms.messages(problem.errors))
     except TooManyAttempts as problem:
-        return _page(problem.status, errors={"": f"Too many attempts. Wait {problem.retry_after} seconds."})
+        return _page(problem.status, errors={"": sentence(problem)})
     flash("The password is changed, and all sessions and API keys have ended. Sign in with the new password.")
     response = go_to("sign_in.form", next="/account")
     session_cookie.clear(response)
@@ -75,11 +77,13 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
     lifetime = services().session_lifetime
     with services().database.reading() as session:
         rows = sessions.of_account(session, caller().account_id, lifetime=lifetime, now=database_clock.now())
+        has_second_factor = session.get_one(Account, caller().account_id).totp_enabled_at is not None
         next_grant = grant_words.next_grant(session)
     return page(
         "account.html",
         status,
         sessions=[(row, row.ends_at(lifetime), row.id == caller().token_id) for row in rows],
         next_grant=next_grant,
+        has_second_factor=has_second_factor,
         errors=errors or {},
     )

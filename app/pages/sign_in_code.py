@@ -8,9 +8,11 @@ from __future__ import annotations
 from flask import Response, request
 
 from app.domain.errors import AccountDisabled, InvalidCredentials, InvalidTotp, TooManyAttempts, TotpRequired
+from app.domain.messages import Message
 from app.engine.accounts import totp
 from app.pages import sign_in_step
 from app.pages.sign_in_form import CLIENT, complete, sentence, sign_in_form
+from app.web.languages.texts import translate
 from app.web.pages import forms
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.error_pages import local_path
@@ -18,6 +20,10 @@ from app.web.pages.rendering import page
 from app.web.sign_in import password_sign_in
 
 blueprint = PageBlueprint("sign_in_code", __name__)
+
+WRONG_CODE = Message("This code does not match. Enter the one that the app shows now; each works once.")
+START_AGAIN = Message("Sign in again: the second step took too long, or the account was changed.")
+OR_RECOVERY = Message("Or enter a recovery code.")
 
 
 @blueprint.get("/sign-in/code")
@@ -35,11 +41,11 @@ def submit() -> Response:
     try:
         started = password_sign_in.start(checked, code=forms.text("totp"), client=CLIENT)
     except (TotpRequired, InvalidTotp) as problem:
-        return _form(problem.status, errors={"totp": sentence(InvalidTotp())})
+        return _form(problem.status, errors={"totp": WRONG_CODE})
     except (InvalidCredentials, AccountDisabled):
         return _start_again()
     except TooManyAttempts as problem:
-        way_out = " Or enter a recovery code." if totp.is_app_code(forms.text("totp")) else ""
+        way_out = f" {translate(OR_RECOVERY)}" if totp.is_app_code(forms.text("totp")) else ""
         return _form(problem.status, errors={"": sentence(problem) + way_out})
     response = complete(started.token, request.form.get("next", ""))
     sign_in_step.COOKIE.clear(response)
@@ -52,7 +58,6 @@ def _form(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
 
 
 def _start_again() -> Response:
-    reason = "Sign in again: the second step took too long, or the account was changed."
-    response = sign_in_form(401, errors={"": reason})
+    response = sign_in_form(401, errors={"": START_AGAIN})
     sign_in_step.COOKIE.clear(response)
     return response

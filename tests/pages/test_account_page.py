@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from apiflask import APIFlask
 from page_support import Visitor, visitor
 from sqlalchemy import select
 from users_support import PASSWORD, SignedInUser, bearer
 
+from app.engine.accounts.accounts import Account
 from app.engine.accounts.sessions import LoginSession
+from app.infra import clock
 
 NEW = "a longer sentence that no one else would think of"
 
@@ -87,3 +91,28 @@ def test_wrong_passwords_count_towards_the_limit_of_the_login(browser: Visitor) 
     ]
 
     assert statuses == [422] * 10 + [429]
+
+
+def test_the_page_says_whether_two_factor_sign_in_is_on(browser: Visitor, user: SignedInUser) -> None:
+    off = browser.open("/account").text
+    with user.database.transaction() as session:
+        session.get_one(Account, user.account_id).totp_enabled_at = clock.now()
+    on = browser.open("/account").text
+
+    states = [re.search(r"Two-factor sign-in</dt><dd>(.*?)</dd>", page, re.DOTALL) for page in (off, on)]
+    assert [re.findall(r">([A-Z][^<]+)<", state[1]) for state in states if state] == [
+        ["Off", "Set up"],
+        ["On", "Change"],
+    ]
+
+
+def test_after_many_wrong_passwords_the_page_says_in_the_reader_s_language_how_long_to_wait(
+    browser: Visitor,
+) -> None:
+    headers = {"Accept-Language": "de"}
+    fields = {"current_password": "wrong", "new_password": NEW}
+
+    pages = [browser.send("/account/password", headers, **fields) for _ in range(21)]
+
+    assert pages[-1].status_code == 429
+    assert "Zu viele Versuche." in pages[-1].text

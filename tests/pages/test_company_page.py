@@ -39,8 +39,8 @@ def test_a_company_is_shown_in_words(browser: Visitor, company: Company) -> None
     page = browser.open(f"/companies/{company.id}").text
 
     assert '<dd dir="auto">Machinery</dd>' in page
-    assert "51-200 employees" in page
-    assert "London, GB" in page
+    assert "51\u2013200 employees" in page
+    assert "London, United Kingdom" in page
     assert "people.csv, 2026-11-04; hunter, 2026-11-03" in page
     assert "Most look like <strong>jane.doe@acme.com</strong>: first name, a dot, last name." in page
     assert "Seen in 2 addresses." in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from app.infra import clock
 
 pytestmark = pytest.mark.slow
 OPERATOR = OPERATORS["contacts"]
+LONG_NAMES = "olive.names@customer.example"
 PHONE, ZOOMED = 390, 640  # CSS pixels: a phone, and 1280 at 200 %
 PEOPLE = [
     ("Ada Lovelace", "Chief Engineer", "Analytical Engines", "analytical-engines.example"),
@@ -53,10 +55,12 @@ def signed_in(browser: PageBrowser) -> dict[str, Any]:
         return dict(page.context.storage_state())
 
 
-def _own_people(stack: Stack, workspace_id: str) -> None:
+def _own_people(
+    stack: Stack, workspace_id: str, people: Sequence[tuple[str, str, str, str]] = PEOPLE
+) -> None:
     with stack.database.transaction() as session:
         contacts = []
-        for number, (name, title, company_name, domain) in enumerate(PEOPLE):
+        for number, (name, title, company_name, domain) in enumerate(people):
             company = a_company(session, company_name, domain=domain)
             slug = name.lower().replace(" ", "-")
             url = f"https://www.linkedin.com/in/{slug}"
@@ -93,6 +97,30 @@ def test_a_page_is_accessible_in_light_and_dark_on_every_screen(
 
         assert_accessible(page)
         assert page.evaluate(FIND_SMALL) == []
+
+
+def test_long_names_and_addresses_leave_room_for_the_others(
+    browser: PageBrowser, signed_in: dict[str, Any]
+) -> None:
+    name, domain = "Maximiliane Wolfeschlegelsteinhausenbergerdorff", f"{'maschinenbau-' * 4}werke.example"
+    _own_people(browser.stack, create_operator(browser.stack, LONG_NAMES), [(name, "Chair", "Works", domain)])
+    with browser.visit() as page:
+        sign_in(page, email=LONG_NAMES)
+        shown = page.get_by_role("link", name=name).bounding_box()
+        page.goto("/contacts")
+
+        assert page.evaluate(FIND_CUT_OFF) == []
+        for label in ("Owner", "E-mail", "Phone"):
+            expect(page.get_by_role("columnheader", name=label)).to_be_in_viewport()
+
+        assert shown is not None
+        assert shown["width"] > 150
+        page.set_viewport_size({"width": PHONE, "height": 700})
+        box = page.get_by_role("checkbox", name=f"Mark {name}").bounding_box()
+        link = page.get_by_role("link", name=name).bounding_box()
+        assert box is not None
+        assert link is not None
+        assert link["x"] + link["width"] <= box["x"]
 
 
 def test_marked_contacts_are_put_on_a_new_list_and_taken_off(

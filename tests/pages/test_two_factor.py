@@ -49,6 +49,8 @@ def test_an_app_is_set_up_with_a_picture_and_confirmed_with_its_code(browser: Vi
     assert 'src="data:image/svg+xml' in page.text
     assert len(re.findall(r"<code>[0-9A-Z]{6}-[0-9A-Z]{6}</code>", confirmed.text)) == 10
     assert "10 recovery codes left" in browser.open("/account/two-factor").text
+    codes = re.findall(r"<code>([0-9A-Z-]{13})</code>", confirmed.text)
+    assert 'data-copy="' + "\n".join(codes) + '"' in confirmed.text
 
 
 def test_setting_up_and_turning_off_ask_for_the_password(browser: Visitor) -> None:
@@ -93,7 +95,8 @@ def test_the_sign_in_asks_for_the_code_after_the_password_and_then_continues(
 
     assert asked.request.full_path == "/sign-in/code?next=/history"
     assert wrong.status_code == 401
-    assert "The code is not valid." in wrong.text
+    assert "This code does not match." in wrong.text
+    assert "Correct the marked fields." not in wrong.text
     assert continued.request.path == "/history"
 
 
@@ -135,9 +138,10 @@ def test_the_second_step_cannot_be_reached_without_the_first(app: APIFlask, user
     other = visitor(app)
     other.client.set_cookie("sign-in-step", "AAAA")
 
-    page = other.send("/sign-in/code", totp="000000")
+    page = other.send("/sign-in/code", totp="000000", headers={"Accept-Language": "de"})
 
     assert page.status_code == 401
+    assert "Melden Sie sich erneut an: Der zweite Schritt dauerte zu lange" in page.text
     assert 'name="password"' in page.text
 
 

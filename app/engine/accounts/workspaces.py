@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,6 +63,12 @@ def create(session: Session, *, name: str, now: Moment) -> Workspace:
 def list_all(session: Session) -> Sequence[Workspace]:
     """Return all workspaces, oldest first."""
     return session.scalars(select(Workspace).order_by(Workspace.id)).all()
+
+
+def choices(workspaces: Sequence[Workspace]) -> list[tuple[str, str]]:
+    """Return the id and the name of each workspace; of two with one name, the id is in the name."""
+    names = Counter(workspace.name for workspace in workspaces)
+    return [(row.id, f"{row.name} ({row.id})" if names[row.name] > 1 else row.name) for row in workspaces]
 
 
 _BALANCE = select(Workspace.available, Workspace.held).where(Workspace.id == bindparam("workspace_id"))

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from app.domain.kinds import READ_ADDRESS_BOOK, Queue
+from app.domain.messages import Message
 from app.features.address_books import books
 from app.features.address_books.books import SentFile
 from app.features.address_books.tables import AddressBook
@@ -19,7 +20,9 @@ from app.web.bodies.received_files import CSV, FileKind, received_file
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
-CONTACTS = FileKind(("text/vcard", "text/x-vcard", "text/directory", CSV), "a vCard or CSV file of contacts")
+CONTACTS = FileKind(
+    ("text/vcard", "text/x-vcard", "text/directory", CSV), Message("a vCard or CSV file of contacts")
+)
 
 
 class Sent(NamedTuple):

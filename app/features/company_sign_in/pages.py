@@ -20,6 +20,7 @@ from app.domain.errors import (
     Problem,
     Unavailable,
 )
+from app.domain.messages import Message
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.sessions import Method
 from app.features.company_sign_in import codes, identities
@@ -45,6 +46,8 @@ blueprint = PageBlueprint("company_sign_in", __name__)
 
 COOKIE = SealedCookie("company-sign-in", seconds=600)
 CANCELED = "access_denied"  # RFC 6749, section 4.1.2.1
+CANCELED_BY_USER = Message("You canceled it. Start again, or ask your admin.")
+REFUSED = Message("The company's sign-in refused it. Start again, or ask your admin.")
 
 
 @blueprint.get("/sign-in/company")
@@ -95,11 +98,7 @@ def _user(openid: OpenIdProvider, attempt: Attempt) -> CompanyUser:
     error = request.args.get("error")
     if error is not None:
         log.info("company sign-in refused by the provider", error=error[:40])
-        raise CompanySignInFailed(
-            "You canceled it. Start again, or ask your admin."
-            if error == CANCELED
-            else "The company's sign-in refused it. Start again, or ask your admin."
-        )
+        raise CompanySignInFailed(CANCELED_BY_USER if error == CANCELED else REFUSED)
     settings = services().settings
     rules = RoleRules(settings.oidc_role_claim, settings.oidc_admin_values, settings.oidc_member_values)
     claims = openid.claims(request.args.get("code", ""), attempt, _callback_url())

@@ -137,7 +137,7 @@ def _terms() -> tuple[str, Terms]:
 def _page(status: int = 200, *, errors: dict[str, str] | None = None, changed: str = "") -> Response:
     with services().database.reading() as session:
         rows = credit_schedules.list_all(session)
-        choices = [(row.id, f"{row.name} ({row.id})") for row in workspaces.list_all(session)]
+        choices = workspaces.choices(workspaces.list_all(session))
     own = [_form(row) for row, _name in rows if row.workspace_id == changed]
     if changed and not own:
         raise NotFound

@@ -11,7 +11,7 @@ from app.domain.errors import PayloadTooLarge, RateLimited, Unavailable, Validat
 from app.domain.exclusions import Kind, Reason
 from app.domain.messages import Message
 from app.engine.exclusions import exclusions
-from app.features.exclusions import changes
+from app.features.exclusions import changes, csv_lists
 from app.features.exclusions.schemas import EntrySchema, ListQuery
 from app.web.bodies.received_files import PART
 from app.web.pages import forms, paging
@@ -109,4 +109,5 @@ def _page(
         errors=errors or {},
         imported=imported,
         max_mb=changes.MAX_FILE_MB,
+        max_rows=csv_lists.MAX_ROWS,
     )

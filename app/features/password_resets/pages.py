@@ -6,6 +6,7 @@ from flask import Response, flash, request
 from marshmallow import fields, validate
 
 from app.domain.errors import InvalidValue, PasswordResetRefused, RateLimited
+from app.domain.messages import Message
 from app.domain.normal.emails import normal_email
 from app.features.password_resets import actions, rules
 from app.infra.crypto import passwords
@@ -117,7 +118,7 @@ def _reset(token: str, status: int = 200, *, errors: dict[str, str] | None = Non
 
 
 def _over() -> Response:
-    over = "This link was used, has expired, or was replaced by a newer one. Ask for another one."
+    over = Message("This link was used, has expired, or was replaced by a newer one. Ask for another one.")
     return _ask(410, errors={"": over})
 
 

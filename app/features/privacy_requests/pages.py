@@ -104,7 +104,9 @@ def enter() -> Response:
         is_right = mailbox_proofs.enter(session, asked["proof"], digits, now=database_clock.now())
     if is_right:
         return go_to("privacy.data")
-    wrong = "The code is wrong, used, or not the newest. After five attempts or 20 minutes, ask again."
+    wrong = Message(
+        "The code is wrong, used, or not the newest. After five attempts or 20 minutes, ask again."
+    )
     return page("privacy_code.html", 422, errors={"code": wrong})
 
 

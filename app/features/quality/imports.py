@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.errors import ContactNotFound, FieldError, InvalidValue, ValidationFailed
+from app.domain.messages import Message
 from app.engine.contacts.bounce_reports import Feedback
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.emails import Email
@@ -29,7 +30,7 @@ from app.web.sign_in.auth import caller
 MAX_FILE_MB = 5
 JSON_LINES = ("application/x-ndjson", "application/jsonl")
 """What programs call a file with one JSON object a line; no media type is registered."""
-FILES = FileKind((CSV, XLSX, JSON, *JSON_LINES), "a CSV file, an Excel workbook or a JSON file")
+FILES = FileKind((CSV, XLSX, JSON, *JSON_LINES), Message("a CSV file, an Excel workbook or a JSON file"))
 MAX_REPORTS = 1_000
 """New reports of one request: each is a transaction of its own, as it locks a contact and a workspace."""
 MAX_LEFT_OUT = 100

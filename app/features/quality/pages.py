@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response, flash
 
 from app.domain.errors import ContactNotFound, PayloadTooLarge, RateLimited, Unavailable, ValidationFailed
-from app.features.quality import imports, reports
+from app.features.quality import bounce_lists, imports, reports
 from app.features.quality.schemas import FeedbackSchema
 from app.infra.database import database_clock
 from app.web import admission
@@ -72,4 +72,11 @@ def import_list() -> Response:
 def _page(
     status: int = 200, *, errors: dict[str, str] | None = None, imported: Mapping[str, Any] | None = None
 ) -> Response:
-    return page("reports.html", status, errors=errors or {}, imported=imported, max_mb=imports.MAX_FILE_MB)
+    return page(
+        "reports.html",
+        status,
+        errors=errors or {},
+        imported=imported,
+        max_mb=imports.MAX_FILE_MB,
+        max_rows=bounce_lists.MAX_ROWS,
+    )

@@ -205,7 +205,9 @@ def start(
     if upload.status == UploadStatus.RUNNING:
         return
     if upload.status not in {UploadStatus.READY, UploadStatus.PAUSED}:
-        raise UploadNotReady("Only an upload whose status is ready or paused can be started.")
+        raise UploadNotReady(
+            "This upload was started already, is over, or has no price yet. Its status says which."
+        )
     if revision not in {None, upload.revision}:
         raise UploadNotReady(MAPPING_CHANGED)
     rule = session.settings.purpose_rule

@@ -62,7 +62,7 @@ def verify() -> Response:
             f"{typed[place]}: {translate(error.detail)}"
             for place, error in zip(places, problem.errors, strict=True)
         ]
-        return _index(422, errors={"values": " ".join(details)})
+        return _index(422, errors={"values": "\n".join(details)})
     except InsufficientCredits as problem:
         return _index(402, errors={"values": costs.refusal(problem)})
     return go_to("history.receipt", job_id=answer["job"]["id"])

@@ -1,4 +1,4 @@
-"""Dates and numbers as the readers of a language write them (CLDR, by Babel). Times are in UTC.
+"""Dates, numbers and countries as the readers of a language write them (CLDR, by Babel). Times are in UTC.
 
 English has ISO dates, which British and American readers read alike, and narrow spaces in numbers.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from babel.core import Locale
 from babel.dates import format_date, format_skeleton, format_time
 from babel.numbers import format_decimal
 
@@ -50,6 +51,11 @@ def number(value: float, language: str) -> str:
     if language == SOURCE:
         return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
     return format_decimal(value, locale=language)
+
+
+def country(code: str, language: str) -> str:
+    """Return the name of a country by its ISO code: `Germany`, `Deutschland`; another text as it is."""
+    return str(Locale.parse(language).territories.get(code, code))
 
 
 def _utc(time: datetime) -> datetime:

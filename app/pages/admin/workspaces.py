@@ -128,6 +128,7 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
         "admin/workspaces.html",
         status,
         workspaces=rows,
+        choices=workspaces.choices(rows),
         errors=errors or {},
         typed=typed,
         min_length=passwords.MIN_LENGTH,

@@ -69,7 +69,7 @@ class FileKind:
     title: str
 
 
-LISTS = FileKind((CSV, XLSX), "a CSV file or an Excel workbook")
+LISTS = FileKind((CSV, XLSX), Message("a CSV file or an Excel workbook"))
 
 
 @contextmanager
@@ -104,8 +104,12 @@ def received_file(max_mb: int, kind: FileKind = LISTS) -> Iterator[ReceivedFile]
         if len(file.content) > max_bytes:
             raise too_large
         if not file.content:
-            detail = Message(
-                "Choose {title}; it is the part '{part}' of the form.", title=kind.title, part=PART
+            detail = (
+                Message("This file is empty. Choose another one.")
+                if file.name and request.mimetype == FORM
+                else Message(
+                    "Choose {title}; it is the part '{part}' of the form.", title=kind.title, part=PART
+                )
             )
             raise ValidationFailed(detail, errors=(FieldError(f"/{PART}", detail),))
         yield file
@@ -127,10 +131,10 @@ def _receive(length: int, until_stored: ExitStack) -> None:
 
 def _of_form() -> ReceivedFile:
     part = request.files.get(PART)
-    if part is None:
+    if part is None or not part.filename:  # a browser sends the part without a name if none is chosen
         return ReceivedFile("", b"")
     with closing(part):
-        return ReceivedFile(_name(part.filename or ""), part.read())
+        return ReceivedFile(_name(part.filename), part.read())
 
 
 def _of_body() -> ReceivedFile:

@@ -1,4 +1,4 @@
-"""Dates and numbers in the language of the request."""
+"""Dates, numbers and countries in the language of the request."""
 
 from __future__ import annotations
 
@@ -26,3 +26,8 @@ def day(time: datetime) -> str:
 def number(value: float) -> str:
     """Return a number with its thousands apart: `12 345`, `12.345`."""
     return formats.number(value, language())
+
+
+def country(code: str) -> str:
+    """Return the name of a country by its ISO code: `Germany`, `Deutschland`; another text as it is."""
+    return formats.country(code, language())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
@@ -58,6 +60,9 @@ def register(app: Flask) -> None:
         "minute": minute,
         "day": day,
         "figure": figure,
+        "country": formats.country,
+        "place": place,
+        "headcount": headcount,
         "cost": cost,
         "signed": signed,
         "words": words,
@@ -70,9 +75,12 @@ def register(app: Flask) -> None:
         "avatar_color": avatars.color,
         "label_cells": table_cells.label,
         "email_status": value_words.email_status,
+        "ranked": value_words.ranked,
+        "verdict_words": value_words.verdict,
         "result_words": value_words.result,
         "provider_words": value_words.provider_result,
         "value_type": value_words.value_type,
+        "line_type": line_type,
         "client_words": value_words.client,
         "role": value_words.role_words,
         "phone": phone_texts.readable,
@@ -170,6 +178,22 @@ def signed(value: int) -> str:
 def kind(value: str) -> str:
     """Return a kind of job as a person would name it; one that has no name here, as words."""
     return _gettext(KINDS[value].label) if value in KINDS else words(value)
+
+
+def line_type(name: str | None) -> str:
+    """Return what line a number has, or nothing if that is not known."""
+    return texts.translate(value_words.LINE_TYPES.get(name or "", ""))
+
+
+def place(location: Mapping[str, Any]) -> str:
+    """Return the city and the country that are known, or a dash."""
+    code = location.get("country")
+    return ", ".join(filter(None, (location.get("city"), code and formats.country(code)))) or NONE
+
+
+def headcount(size: str) -> str:
+    """Return how many employees a company has as people read it, with a dash and thousands apart."""
+    return re.sub(r"\d+", lambda found: figure(int(found[0])), size).replace("-", "\N{EN DASH}")
 
 
 def sentence(text: str) -> str:

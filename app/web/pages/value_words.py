@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from app.domain.messages import Message
@@ -23,6 +24,16 @@ EMAIL_STATUS = {
 }
 IMPORTED = Shown(Message("Imported"))
 """A value that a list calls valid, and nobody has verified."""
+VERDICTS = EMAIL_STATUS | {
+    "unknown": Shown(Message("Unknown")),
+    "suppressed": Shown(Message("Opted out"), "fair"),
+}
+"""Of a verification, which finds nothing: it says whether mail reaches an address."""
+NUMBER_VERDICTS = {
+    "valid": Shown(Message("Assigned"), "good"),
+    "invalid": Shown(Message("Not assigned"), "bad"),
+}
+"""What the numbering plan of its country says of a number, which nobody calls."""
 VALUE_TYPES = {
     "work": Message("Work"),
     "personal": Message("Personal"),
@@ -31,6 +42,8 @@ VALUE_TYPES = {
     "hq": Message("Head office"),
     "other": Message("Other"),
 }
+LINE_TYPES = {"mobile": Message("Mobile"), "landline": Message("Landline"), "voip": Message("VoIP")}
+"""What the numbering plan says of the line of a number."""
 RESULTS = {
     "found": Shown(Message("Found"), "good"),
     "partial": Shown(Message("Partly found"), "fair"),
@@ -66,11 +79,25 @@ ROLES = {"member": Message("Member"), "admin": Message("Admin")}
 CLIENTS = {"extension": Message("Chrome extension"), "browser page": Message("Browser")}
 
 
+_ORDER = {name: place for place, name in enumerate((*EMAIL_STATUS, *RESULTS))}
+
+
+def ranked(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the numbers of statuses or of results, the best ones first."""
+    return sorted(counts.items(), key=lambda one: _ORDER.get(one[0], len(_ORDER)))
+
+
 def email_status(status: str, *, is_verified: bool) -> Shown:
     """Return what the badge of a value says; a valid value that was not verified is an imported one."""
     if status == "valid" and not is_verified:
         return IMPORTED
     return EMAIL_STATUS.get(status, _unknown(status))
+
+
+def verdict(status: str, *, of_number: bool = False) -> Shown:
+    """Return what a verification says of an address or a number."""
+    words = VERDICTS | NUMBER_VERDICTS if of_number else VERDICTS
+    return words.get(status, _unknown(status))
 
 
 def result(status: str, outcome: str | None) -> Shown:

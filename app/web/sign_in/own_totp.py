@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.domain.errors import FieldError, ValidationFailed
+from app.domain.messages import Message
 from app.engine.accounts import accounts, sessions, totp
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
@@ -55,7 +56,7 @@ def turn_on(code: str) -> list[str]:
         else:
             sessions.end_all(session, current.account_id, spared=current.token_id, now=now)
     if recovery_codes is None:
-        detail = (
+        detail = Message(
             "This is not the code that the authenticator app shows now. Check the clock of its device. "
             "If you began more than an hour ago, begin again."
         )

@@ -37,3 +37,13 @@ def test_the_totals_are_the_sums_of_all_workspaces(session: Session) -> None:
 
     assert before == {"available": 0, "held": 0, "spent": 0}
     assert workspaces.credit_totals(session) == {"available": 15, "held": 2, "spent": 1}
+
+
+def test_only_workspaces_with_one_name_are_told_apart_by_their_ids(session: Session) -> None:
+    first, second, other = (workspaces.create(session, name=name, now=NOW) for name in ("A", "A", "B"))
+
+    assert workspaces.choices([first, second, other]) == [
+        (first.id, f"A ({first.id})"),
+        (second.id, f"A ({second.id})"),
+        (other.id, "B"),
+    ]

@@ -62,7 +62,7 @@ def test_a_member_adds_replaces_and_deletes_an_address_book(
     ("fields", "message"),
     [
         ({"country": "Atlantis"}, "country"),
-        ({"file": a_file(b"")}, "Choose a vCard or CSV file of contacts"),
+        ({"file": a_file(b"")}, "This file is empty. Choose another one."),
     ],
 )
 def test_what_cannot_be_added_is_explained(member: Visitor, fields: dict[str, object], message: str) -> None:

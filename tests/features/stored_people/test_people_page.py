@@ -47,7 +47,7 @@ def test_criteria_stay_chosen_and_have_their_numbers_of_people(browser: Visitor,
     page = browser.open("/people?seniority=vp&country=GB")
 
     assert re.search(r'value="vp" checked> <span>Vp <span class="hint">2</span>', page.text)
-    assert re.search(r'value="GB" checked> <span>GB <span class="hint">2</span>', page.text)
+    assert re.search(r'value="GB" checked> <span>United Kingdom <span class="hint">2</span>', page.text)
     assert 'value="founder"> <span>Founder</span>' in page.text
 
 

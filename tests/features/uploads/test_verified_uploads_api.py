@@ -159,14 +159,30 @@ def test_numbers_are_verified_without_the_permission_to_reveal_them(
     assert call(user, "GET", upload_id).get_json()["outcomes"] == {"valid": 1}
 
 
+def test_the_start_of_a_finished_upload_is_refused_in_words(
+    app: APIFlask, user: SignedInUser, browser: Visitor
+) -> None:
+    upload_id = send(user, b"Tel\n+4930901820\n").get_json()["id"]
+    run(app, user, upload_id, turns=2)
+    call(user, "POST", f"{upload_id}/start", {})
+    run(app, user, upload_id)
+
+    again = browser.send(f"/uploads/{upload_id}/start")
+
+    assert again.status_code == 409
+    assert "This upload was started already" in again.text
+
+
 def test_whoever_may_not_start_uploads_gets_no_form_for_a_list(user: SignedInUser, browser: Visitor) -> None:
     with user.database.transaction() as session:
         permissions.set_of_account(session, user.account_id, {Permission.START_UPLOADS: False})
 
-    form = browser.open("/verifications").text
+    form, uploads = browser.open("/verifications").text, browser.open("/uploads").text
 
     assert "Choose the columns" not in form
+    assert 'type="file"' not in form + uploads
     assert "may not upload lists and start them" in form
+    assert "may not upload lists and start them" in uploads
 
 
 def test_a_list_is_not_verified_without_the_feature_that_verifies(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -336,9 +337,20 @@ def test_values_are_verified_on_the_page_without_scripts(
     receipt = member.send("/verifications", values="ada@acme.com\r\n030 901820\r\n", country="DE")
     run_jobs(app, user)
 
-    done = member.open(receipt.request.path).text
+    done, history = member.open(receipt.request.path).text, member.open("/history").text
 
+    assert receipt.status_code == 200
+    assert "In progress" in receipt.text
     assert receipt.request.path.startswith("/history/job_")
+    assert re.findall('<span class="badge ?(?:good)?">([^<]+)</span>', done)[:3] == [
+        "Finished",
+        "Verified",
+        "Assigned",
+    ]
+    assert "Germany, Landline" in done
+    assert "2 addresses and numbers" in done
+    assert "2 addresses and numbers" in history
+    assert ">Found<" not in history
     assert "ada@acme.com" in done
     assert "+49 30 901820" in done
     assert 'action="/reports"' not in done  # the workspace has not bought them

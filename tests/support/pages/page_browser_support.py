@@ -35,6 +35,11 @@ FIND_CUT_OFF = """() => {
     const { left, right } = node.getBoundingClientRect();
     if (left < -1 || right > root.clientWidth + 1) found.push(node.outerHTML.slice(0, 150));
   }
+  for (const table of document.querySelectorAll(".table")) {
+    const isWide = table.scrollWidth > table.clientWidth + 1;
+    if (!isWide || getComputedStyle(table).overflowX !== "clip") continue;
+    found.push(`the table is ${table.scrollWidth} wide, in ${table.clientWidth}`);
+  }
   return found;
 }"""
 FIND_SMALL = """() => [...document.querySelectorAll("a, button, input, select, summary, textarea")]
