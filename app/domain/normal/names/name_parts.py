@@ -97,9 +97,10 @@ def _full_name(full: str, parts: list[str]) -> str:
     if _core(full) == _core(joined):
         return full
     try:
-        return parse_name(full).full
+        name = parse_name(full).full
     except InvalidValue:
         return joined
+    return full if sorted(name.split()) == sorted(full.split()) else name
 
 
 def _core(full: str) -> list[str]:
