@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.normal.names.name_parts import name_of_parts
 from app.domain.normal.names.names import NoPerson, PersonName, parse_name
 
 CASES = list(
@@ -41,3 +42,8 @@ def test_a_slash_or_a_word_of_a_form_alone_is_not_a_frame(text: str) -> None:
 
 def test_a_father_s_name_in_the_middle_shows_the_order_although_the_header_says_another() -> None:
     assert parse_name("Иван Петрович Сидоров", family_first=True).last == "Сидоров"
+
+
+def test_a_family_name_alone_that_names_several_is_not_read() -> None:
+    with pytest.raises(NoPerson):
+        name_of_parts("", "Müller; Söhne")
