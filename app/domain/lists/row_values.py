@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
@@ -16,6 +16,9 @@ from app.domain.lists.cells.list_countries import UNKNOWN, ListCountries
 from app.domain.lists.files.converted_twice import converted_once
 from app.domain.lists.headers.column_mapping import ColumnMapping
 from app.domain.lists.warning_kinds import CONVERTED_TWICE, DATE_ORDER, INVALID, LONG_TEXT, UNREAD_FLAG
+
+_FIRST_TIME = datetime(1990, 1, 1, tzinfo=UTC)
+"""Earlier times are the zero of a program (1899-12-30, 1970-01-01) or dates of another calendar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,7 @@ class RowValues:
         return self._times[column]
 
     def time(self, text: str | None, field: str, column: int | None = None) -> datetime | None:
-        """Parse a time in the order of its column; a time in the future is invalid."""
+        """Parse a time in the order of its column; one in the future or before 1990 is invalid."""
         if text is None:
             return None
         order = self.defaults.dates.of(column)
@@ -147,7 +150,7 @@ class RowValues:
             moment = parse_date_cell(text, order)
         except InvalidValue:
             moment = None
-        if moment is None or moment > self.defaults.now:
+        if moment is None or not _FIRST_TIME <= moment <= self.defaults.now:
             self.warn(field, column=column)
             return None
         if order is None and is_ambiguous(text):

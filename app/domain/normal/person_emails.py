@@ -20,7 +20,11 @@ from app.domain.normal.websites import is_top_level
 MAX_LENGTH = 1000
 """Characters of a text in which an address is looked for."""
 
-_ALWAYS, _BOTH = (frozenset(words) for _, *words in lines("emails/email_placeholders.txt"))
+_PLACEHOLDERS = lines("emails/email_placeholders.txt")
+_ALWAYS, _LOCAL, _BOTH = (
+    frozenset(word for head, *words in _PLACEHOLDERS if head == f"{where}:" for word in words)
+    for where in ("always", "local", "both")
+)
 _FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
 _NAMED = re.compile(r"[<(]([^<>()@]{1,80}@[^<>()@]{1,255})[>)]")
 _SCHEME = re.compile(r"(?:mailto|smtp|e-?mail)\s?:[/\s]*", re.IGNORECASE)
@@ -32,8 +36,10 @@ _ASCII = str.maketrans(
 )
 _LEFT_OVER = re.compile(r"u00(?:2[0-9a-f]|3[a-f]|a0)|u20(?:0[0-9a-f]|1[0-9a-f])|20(?!th|st|nd|rd)[a-z]{2}")
 r"""What is left of an escaped character before an address: of `\u003e` in JSON, of `%20` in a URL."""
-_HASH = re.compile(r"[0-9a-f]{32}")
-_CODE = re.compile(r"[!$%*/=?^`{|}]")
+_HASH = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_CODE = re.compile(r"[!#$%*/=?^`{|}]")
+_NO_MAILBOX = re.compile(r"^www\.|[@.]noreply\.")
+"""A website with an @, and a domain that receives no mail, such as that of the commits on GitHub."""
 """Signs in addresses that programs make, and in texts that are no addresses."""
 
 
@@ -75,10 +81,10 @@ def refuse_impossible(email: str) -> None:
     found = _LEFT_OVER.match(local)
     if found and not (found[0].startswith("20") and email_kind(email) == "personal"):
         raise ImpossibleAddress("The address begins with the rest of an escaped character, such as %20.")
-    if _HASH.fullmatch(local) or _CODE.search(local):
+    if _HASH.fullmatch(local) or _CODE.search(local) or _NO_MAILBOX.search(email):
         raise ImpossibleAddress("This is an address of a program, not of a person.")
     word, label = mailbox_name(local), domain.partition(".")[0]
-    if word in _ALWAYS or label in _ALWAYS or (word in _BOTH and label in _BOTH):
+    if word in _ALWAYS or label in _ALWAYS or word in _LOCAL or (word in _BOTH and label in _BOTH):
         raise ImpossibleAddress("This address stands for a missing one.")
     if not _exists(domain.rpartition(".")[2]):
         raise ImpossibleAddress("The end of the address is not a top-level domain, such as com or de.")

@@ -54,6 +54,15 @@ _ADDRESS = re.compile(
     r"<([^<>]{1,400})>|(?<![^\s,;|:])([^\s@<>,;|:\"'()]{1,64}@[^\s@<>,;|:\"'()]{1,255})(?![^,;|:\r\n<>]{0,100}<)"
 )
 """An address in brackets, and one that stands beside those, but not in the name before the brackets."""
+_CUT_LOCAL = re.compile(
+    r"(?<![^\s;|])(?P<start>[^\s@;,|/:<>()\"']{1,64})[,/](?=[^\s@;,|/:]{1,64}@)"
+    r"|\A(?P<word>[a-z]{2,20}) (?=[a-z]{2,30}@[^\s@]{1,255}\Z)"
+)
+"""What stands before a sign that no address has, in an address: `n/a@acme.com`, `ada low@acme.com`."""
+_LABELS = frozenset(
+    """email mail mailto work home office private privat personal business other or and und oder ou et o y e
+    new neu main""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
+)
 _MAILTO = re.compile(r"\Amailto:([^?]*).*", re.IGNORECASE | re.DOTALL)
 _DOTTED = re.compile(r"[a-z0-9]\.[a-z]", re.IGNORECASE)
 
@@ -129,12 +138,19 @@ def emails_in(text: str) -> list[str]:
     text = unescaped(text)
     if "<" in text and (found := _ADDRESS.findall(text)):
         return [(bracketed or plain).strip() for bracketed, plain in found]
-    text = _SPACED_AT.sub("@", text)
+    text = _CUT_LOCAL.sub(_joined, _SPACED_AT.sub("@", text))
     parts = [part for part in _EMAILS.split(unescape_formula(text)) if part and part.lower() not in _EMPTY]
     if "@" not in text and "\uff20" not in text:
         return [" ".join(parts)] if parts else []
     parts = [_MAILTO.sub(r"\1", part) for part in parts]
     return [part for part in parts if "@" in part or "\uff20" in part or _DOTTED.search(part)]
+
+
+def _joined(found: re.Match[str]) -> str:
+    """Return what makes the whole an address that cannot be read; a label before it is unchanged."""
+    if found["word"] in _LABELS or (found["start"] or "").lower() in _LABELS:
+        return found[0]
+    return f"{found['word'] or found['start']}\\"
 
 
 def phones_in(text: str) -> list[str]:

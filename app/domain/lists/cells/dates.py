@@ -35,7 +35,7 @@ _SERIAL_START = datetime(1899, 12, 30, tzinfo=UTC)  # day 0 of Excel
 _DATED = ("updated_at", "email_verified_at")
 _DATED_ATTRIBUTES = frozenset({"verified_at", "seen_at"})
 _MAX_LENGTH = 64
-_MONTHS, _LAST_SHORT_YEAR = 12, 99
+_MONTHS, _LONG_YEAR = 12, 4
 _YEAR_DIGITS = 4
 _NO_SUCH_DATE = Message("This date does not exist.")
 _NO_DATE = Message("This is not a date. Use the format 2026-11-20.")
@@ -162,7 +162,7 @@ def _other_moment(text: str, order: DateOrder) -> datetime:
         if parts := _DAY_OR_MONTH_FIRST.fullmatch(text):
             return _of_three_numbers(parts, order)
         if parts := _YEAR_FIRST.fullmatch(text):
-            return _moment(int(parts[1]), int(parts[2]), int(parts[3] or 1), parts[4], parts[5], parts[6])
+            return _moment(_year(parts[1]), int(parts[2]), int(parts[3] or 1), parts[4], parts[5], parts[6])
         return _with_month_name(text)
     except InvalidValue:
         raise
@@ -175,7 +175,7 @@ def _of_three_numbers(parts: re.Match[str], order: DateOrder) -> datetime:
     is_day_first = order is DateOrder.DAY_FIRST or parts[2] == "."
     if month > _MONTHS or (is_day_first and day <= _MONTHS):
         month, day = day, month
-    return _moment(int(parts[4]), month, day, parts[5], parts[6], parts[7])
+    return _moment(_year(parts[4]), month, day, parts[5], parts[6], parts[7])
 
 
 def _with_month_name(text: str) -> datetime:
@@ -196,12 +196,17 @@ def _with_month_name(text: str) -> datetime:
     if parts is None or len(months) != 1 or others or not _has_year(numbers):
         raise InvalidValue(_NO_DATE)
     *days, year = sorted(numbers, key=len)  # of two short ones, the second is the year
-    return _moment(int(year), months[0], int(days[0]) if days else 1, parts[2], parts[3], parts[4])
+    return _moment(_year(year), months[0], int(days[0]) if days else 1, parts[2], parts[3], parts[4])
 
 
 def _has_year(numbers: Sequence[str]) -> bool:
     """Return whether the numbers beside the name of a month are a year, or a day and a year."""
     return len(numbers) == 2 or (len(numbers) == 1 and len(numbers[0]) == _YEAR_DIGITS)  # noqa: PLR2004
+
+
+def _year(text: str) -> int:
+    """Return the year of two digits, or of four: 0001 is the first year, which programs write for no date."""
+    return int(text) + (2000 if len(text) < _LONG_YEAR else 0)
 
 
 def _moment(  # noqa: PLR0917 -- the parts of a date
@@ -210,5 +215,4 @@ def _moment(  # noqa: PLR0917 -- the parts of a date
     hours = int(hour or 0)
     if half:
         hours = hours % 12 + (12 if half.lower() == "p" else 0)
-    century = 2000 if year <= _LAST_SHORT_YEAR else 0
-    return datetime(century + year, month, day, hours, int(minute or 0), tzinfo=UTC)
+    return datetime(year, month, day, hours, int(minute or 0), tzinfo=UTC)

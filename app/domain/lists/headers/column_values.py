@@ -18,6 +18,7 @@ from app.domain.lists.cells.flags import is_answer
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.headers.column_mapping import ColumnMapping, Entity, map_columns
 from app.domain.lists.warning_kinds import GUESSED_COLUMN, UNFIT_COLUMN
+from app.domain.normal.phones.phone_texts import linked_number
 from app.domain.normal.texts.text_folding import fold
 
 SAMPLE = 200  # rows
@@ -168,6 +169,8 @@ def _kinds(cells: Sequence[str]) -> Counter[Kind]:
 
 def kind_of(text: str) -> Kind:
     """Return what a value that is not empty looks like."""
+    if linked_number(text):
+        return Kind.PHONE
     for kind, pattern in _PATTERNS:
         if pattern.fullmatch(text):
             return kind

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from app.domain.normal.texts.text_folding import fold
 
-_AND = frozenset({"and", "und", "et", "y", "e", "og", "och", "ja", "i", "a", "en", "и"})
+_AND = frozenset(
+    "and und et y e og och ja i a en и та si és es ve va".split()  # noqa: SIM905 -- words, some Cyrillic
+)
 _BARE = frozenset({"name", "nom", "naam", "namn", "navn", "nimi"})
 """Headers of a family name before the given name's; but `Name (First)` is only the given name."""
 _BARE_PARTS = frozenset({"first", "last", "given", "family", "middle"})
-_FAMILY_FIRST = frozenset({"фио"})
+_FAMILY_FIRST = frozenset(("фио", "ф и о", "піб", "п і б"))  # noqa: RUF001 -- Cyrillic
 _MOST_WORDS = 8
 _BOTH = {("last_name", "first_name"), ("first_name", "last_name")}
 

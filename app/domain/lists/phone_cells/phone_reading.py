@@ -26,6 +26,11 @@ _MAX_NATIONAL_DIGITS = 11
 """Longer landlines that lack the zero before them are improbable, even where the plan allows any length."""
 
 
+_RUSSIAN = re.compile(r"\+8[\s(-]*[0-9]{3}[\s)-]")
+"""The national prefix 8 with a plus, as Russians write it; the group after it is an area code."""
+_OF_RUSSIA = frozenset({"RU", "KZ"})
+
+
 class PhoneRegions(NamedTuple):  # part of the keys of a cache, so its hash must be fast
     """The countries of a row's national numbers, the likeliest first.
 
@@ -41,6 +46,11 @@ class PhoneRegions(NamedTuple):  # part of the keys of a cache, so its hash must
 
 
 NO_REGIONS = PhoneRegions()
+
+
+def is_international(text: str) -> bool:
+    """Return whether a text begins with a country code; `+8 495` may begin with the Russian prefix."""
+    return text.startswith("+") and not _RUSSIAN.match(text)
 
 
 def assigned_number(text: str, regions: PhoneRegions) -> PhoneNumber | None:
@@ -94,7 +104,8 @@ def read_number(text: str, regions: PhoneRegions) -> PhoneNumber:
     if text.startswith("+(") and (number := assigned_phone(text) or assigned_number(text[1:], regions)):
         return number  # an area code may stand in the brackets
     if text.startswith("+"):
-        return parse_phone(text)
+        is_russian = not is_international(text) and not _OF_RUSSIA.isdisjoint(regions.named)
+        return parse_phone(text[1:], "RU") if is_russian else parse_phone(text)
     if number := next(_assigned(text, regions), None):
         return number
     for region in regions.named:

@@ -17,6 +17,7 @@ from app.domain.lists.phone_cells.phone_reading import (
     assigned_number,
     is_complete,
     is_foreign,
+    is_international,
     may_be_foreign,
 )
 from app.domain.lists.warning_kinds import CUT_NUMBER, INVALID, MAYBE_FOREIGN, NO_COUNTRY, READ_AS_FOREIGN
@@ -48,7 +49,8 @@ def read_phones(text: str, regions: Callable[[], PhoneRegions]) -> Iterator[Read
 
     A sign such as a slash separates two numbers only if each is assigned by itself and the whole is not.
     """
-    if is_plain(text) and (number := assigned_number(text, NO_REGIONS if text[0] == "+" else regions())):
+    near = NO_REGIONS if is_international(text) else None
+    if is_plain(text) and (number := assigned_number(text, regions() if near is None else near)):
         yield ReadPhone(number, code="" if text[0] == "+" else _doubt(text, number, regions()))
         return
     texts = [found for part in phones_in(with_whole_numbers(text)) for found in phone_texts(part)]

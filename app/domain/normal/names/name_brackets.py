@@ -11,6 +11,7 @@ from app.domain.normal.names.name_notes import is_pronoun
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>")
 _PARENTHESIS = re.compile(r"\(([^()]*)(?:\)|$)")
 _UNPAIRED = re.compile(r"(\([^()]+\))|[()]")
+_RETIRED = frozenset({"ret", "retd", "rtd"})
 _NICKNAME = re.compile(r"[^\W\d_][\w'.-]*")
 _DISTINCTION = re.compile(r"[^\d()]{0,20}?\d{1,4}(?:-\d{0,4})?")
 
@@ -33,6 +34,7 @@ def without_brackets(text: str, *, following: str = "") -> tuple[str, str]:
             after[:1].isalpha()
             and _NICKNAME.fullmatch(inside)
             and not (is_pronoun(inside) or is_honorific(inside) or _are_titles(before))
+            and inside.rstrip(".").lower() not in _RETIRED
         ):
             return found[0]
         if generation_of(f"Ada Low {inside}").rank or not (before or after):

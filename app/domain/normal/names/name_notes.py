@@ -15,12 +15,14 @@ from app.domain.normal.names.name_lexicon import (
     is_title,
     maiden_markers,
 )
+from app.domain.normal.names.placeholder_names import ends_like_company
 from app.domain.normal.texts.text_folding import fold
 from app.domain.normal.texts.wordlists import entries, words
 
 _LISTS = {head: frozenset(items) for head, items in entries("names/name_notes.txt")}
 _OFFICES = frozenset(map(fold, _LISTS["office"]))
 _OF_OFFICE = _LISTS["of_office"]
+_TRADES = frozenset(map(fold, _LISTS["trade"]))
 _PHRASES = frozenset(map(fold, _LISTS["slogan"] | _LISTS["remark"]))
 _LONGEST = max(phrase.count(" ") for phrase in _PHRASES) + 1
 _FIRST_WORDS = frozenset(phrase.partition(" ")[0] for phrase in _PHRASES)
@@ -93,7 +95,8 @@ def _begins_note(parts: Sequence[str], keys: Sequence[str], index: int, least: i
     """Return whether a note begins at this word."""
     key, word = keys[index], parts[index]
     is_marker = key in _MARKERS or word.rstrip(".") in maiden_markers()
-    if is_marker and (word.islower() or "." in word) and not parts[0].islower():
+    is_after_titles = all(map(is_title, parts[:index]))  # Maj. Gen. Ada Low
+    if is_marker and not is_after_titles and (word.islower() or "." in word) and not parts[0].islower():
         return index + 1 < len(parts)
     if key in _OFFICES:
         return index >= least
@@ -111,6 +114,8 @@ def _is_note(part: str, *, is_whole: bool) -> bool:
     if any(word.islower() and word in _EMPLOYERS for word in words):
         return True
     if words[0].rstrip(".") in maiden_markers() or title_count([*words, "-"]) == len(words):
+        return True
+    if is_whole and (not _TRADES.isdisjoint(keys) or ends_like_company(part)):
         return True
     if is_whole:
         return all(is_credential(word) or is_dotted(word) or is_capitals(word) for word in words)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.domain.normal.names.name_lexicon import is_bound_given_name, is_credential
+from app.domain.normal.names.honorifics import is_honorific, title_count
+from app.domain.normal.names.name_lexicon import is_bound_given_name, is_credential, is_generation
 from app.domain.normal.names.name_notes import is_office
 from app.domain.normal.names.nicknames import equivalents
 from app.domain.normal.texts.text_folding import fold
@@ -20,6 +21,21 @@ _VIETNAMESE = frozenset(
 _SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*|ng")
 _SYLLABLES = 3
 _SHORT = 2
+_MIXED_CAPITALS = re.compile(r"(?:Mc|Mac|Fitz|De|Di|Du|La|Le|Van|D'|O')[^\W\d_a-z]{3,}")
+"""A family name in capitals with a prefix that is not: McDONALD."""
+_NO_VOWEL = re.compile("[B-DF-HJ-NP-TV-XZ]{3,4}")
+"""Initials that are written together: JRR Tolkien."""
+_PATRONYMIC = re.compile(
+    r"[а-яёіїєґ']*(?:[оеёй]вич|[оеёії]вна|[иі]чна|ильич|лукич|кузьмич|фомич|никитич)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_LATIN_PATRONYMIC = re.compile(r"[a-z]+(?:[oe]vich|[oe]vna|ichna)", re.IGNORECASE)
+_LATIN_SLAVIC = re.compile(r"[a-z]{2,}(?:ov|ev|ova|eva|sky|skiy|skaya|enko)", re.IGNORECASE)
+_SON_OR_DAUGHTER = frozenset(
+    "оглы кызы улы уулу угли oglu oğlu ogly qizi qızı kyzy".split()  # noqa: RUF001, SIM905 -- Azerbaijani words
+)
+_CYRILLIC_INITIALS = re.compile(r"[А-ЯЁІЇЄҐ]\.(?:[ -]?[А-ЯЁІЇЄҐ]\.)+")  # noqa: RUF001 -- Cyrillic
+_WITH_FATHER = 4
 _TWO_AND_TWO = 4
 
 
@@ -59,6 +75,39 @@ def split_family_first(name: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(name[count:]), list(name[:count])
 
 
+def split_by_patronymic(name: Sequence[str]) -> tuple[list[str], list[str]] | None:
+    """Return the given and the family name if a father's name or initials at the end show the order.
+
+    Иванов Иван Иванович and Иванов И. И. begin with the family name, Роман Аркадьевич Абрамович does not.
+    None if nothing shows the order.
+    """
+    given = list(name[1:])
+    if _CYRILLIC_INITIALS.fullmatch(" ".join(given)):
+        return given, [name[0]]
+    if len(name) == _WITH_FATHER and name[-1].lower() in _SON_OR_DAUGHTER:
+        return given, [name[0]]
+    if len(name) != _SYLLABLES:
+        return None
+    first, middle, last = name
+    if _PATRONYMIC.fullmatch(middle) or _LATIN_PATRONYMIC.fullmatch(middle):
+        return [first, middle], [last]
+    is_last = _PATRONYMIC.fullmatch(last) or (
+        _LATIN_PATRONYMIC.fullmatch(last) and _LATIN_SLAVIC.fullmatch(first)
+    )
+    return (given, [first]) if is_last else None
+
+
+def split_by_title(name: Sequence[str]) -> tuple[list[str], list[str]] | None:
+    """Return the given and the family name if a title stands between them: Rossi Dott. Mario; else None."""
+    if len(name) <= _SHORT or name[0].endswith("."):
+        return None
+    if is_generation(name[1]) or not is_honorific(name[1]):
+        return None
+    given = list(name[1:])
+    given = given[title_count(given, left=1) :]
+    return given, [name[0]]
+
+
 def may_be_family_first(first: str, full: str) -> bool:
     """Return whether the word that counts as the given name may be the family name: Lim Kok Thay.
 
@@ -86,11 +135,15 @@ def _leading(name: Sequence[str], shouted: Sequence[bool]) -> int:
 
 
 def _is_shouted(word: str) -> bool:
-    return word.isupper() and sum(map(str.isalpha, word)) > 1 and "." not in word
+    return (
+        (word.isupper() or _MIXED_CAPITALS.fullmatch(word) is not None)
+        and sum(map(str.isalpha, word)) > 1
+        and "." not in word
+    )
 
 
 def _is_family(word: str) -> bool:
     """Return whether one word in capitals is a family name, not initials or a credential."""
-    if is_credential(word) or is_office(word):
+    if is_credential(word) or is_office(word) or _NO_VOWEL.fullmatch(word):
         return False
     return len(word) > _SHORT or word.lower() in _EAST_ASIAN

@@ -49,10 +49,10 @@ def name_of_parts(first: str, last: str, *, middle: str = "", full: str = "") ->
     given, family = _part(first, beside=last, following=last), _part(last, beside=first)
     if not family:
         return parse_name(full or " ".join(filter(None, (given, middle))))
-    if not given:
-        return PersonName("", family, family)
     if names_several(f"{given} {family}"):
         raise NoPerson(NO_PERSON)
+    if not given:
+        return PersonName("", family, family)
     if " " in given and given == family:  # both columns have the full name
         return parse_name(full or given)
     given = given.removesuffix(f" {family}")
@@ -97,9 +97,10 @@ def _full_name(full: str, parts: list[str]) -> str:
     if _core(full) == _core(joined):
         return full
     try:
-        return parse_name(full).full
+        name = parse_name(full).full
     except InvalidValue:
         return joined
+    return full if sorted(name.split()) == sorted(full.split()) else name
 
 
 def _core(full: str) -> list[str]:

@@ -7,6 +7,7 @@ import unicodedata
 
 from app.domain.errors import InvalidValue
 from app.domain.messages import Message
+from app.domain.normal.texts.text_forms import unescaped
 
 MAX_NAME_LENGTH = 200
 NO_LETTER = Message("The name must contain a letter.")
@@ -28,6 +29,7 @@ def clean_text(text: str) -> str:
         raise InvalidValue(
             Message("The name is too long. Use at most {max} characters.", max=MAX_NAME_LENGTH)
         )
+    text = unescaped(text)
     if not text.isascii():
         text = _MARKED.sub(_without_mark, text)
         text = unicodedata.normalize("NFKC", APOSTROPHES.sub("'", text))

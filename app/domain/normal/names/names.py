@@ -9,9 +9,11 @@ from typing import Any
 
 from app.domain.errors import InvalidValue
 from app.domain.messages import Message
+from app.domain.normal.names.east_asian_titles import without_title
 from app.domain.normal.names.generations import IN_FAMILY_NAME, generation_of
 from app.domain.normal.names.honorifics import is_single_title, separated, title_count
 from app.domain.normal.names.name_brackets import without_brackets
+from app.domain.normal.names.name_frames import may_be_framed, unframed
 from app.domain.normal.names.name_keys import name_key
 from app.domain.normal.names.name_lexicon import (
     is_generation,
@@ -21,7 +23,12 @@ from app.domain.normal.names.name_lexicon import (
     meaningful_words,
 )
 from app.domain.normal.names.name_notes import is_pronoun, may_have_notes, without_notes
-from app.domain.normal.names.name_order import split_by_capitals, split_family_first
+from app.domain.normal.names.name_order import (
+    split_by_capitals,
+    split_by_patronymic,
+    split_by_title,
+    split_family_first,
+)
 from app.domain.normal.names.name_scripts import one_script
 from app.domain.normal.names.name_texts import NO_LETTER, clean_text
 from app.domain.normal.names.placeholder_names import (
@@ -37,18 +44,22 @@ NO_PERSON = Message("This is not the name of a person. Send the person's own giv
 _FIRST_SURNAMES = words("names/surnames.txt")
 _COMPOUND_SURNAMES = words("names/han_surnames.txt")
 _PARTICLES = words("names/particles.txt")
+_ABBREVIATED = words("names/abbreviated_given_names.txt")
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
 _TWO_FAMILIES = re.compile(
     r"(?P<one>[^\s/,]+)(?:\s/\s|(?<=[^\W\d_a-z]{2})\s?/(?=[^\W\d_a-z]{2}))(?P<other>[^\s/,]+)(?:\s(?P<given>[^/,]+))?"
 )
 """The family names of a woman in West Africa, and her given names: OUEDRAOGO / SERE KORTIMI."""
-_NUMBERED = re.compile(r"(?<=[^\W\d_]) (0\d{3})$")
-"""The number of a bibliography for one of several people of a name: Lan Zhang 0002."""
+_NUMBERED = re.compile(r"(?<=[^\W\d_]) (\d{1,4})$")
+"""A number that tells people of one name apart, as in bibliographies: Lan Zhang 0002."""
+_LONG_NUMBER = re.compile(r"(?<=[^\W\d_]) #?\d{5,}$")
+_HYPHENED = re.compile(r"[^\W\d_]+-(?:de|den|der|du|la|te|ten|ter|van|vom|von|zu)")
+"""The first of two family names, if the second begins with a particle: Jansen-de Vries."""
 _HAS_QUOTED = re.compile(r"""["\u201c][^"\u201c\u201d]*["\u201d]|\([^()]*\)|(?<!\S)'[^']*'(?!\S)""")
 """A nickname in quotes or parentheses, also one of several words: "the boss"."""
 _QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
-_CAPITALS = re.compile(r"\b[^\W\d_a-z]{2}")
+_CAPITALS = re.compile(r"[^\W\d_a-z]{2}")
 _HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]{2,6}")
 
 
@@ -89,6 +100,9 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
     if is_plain and text == full and not has_own_order:
         first, *middle, last = text.split()
         return PersonName(first, " ".join([*_surnames(middle), last]), text)
+    text, is_family = without_title(unframed(text))
+    if is_family:
+        return PersonName("", text, text)
     name, distinction = _noted(one_script(separated(text)), family_first=family_first)
     if is_placeholder(name.full) or names_several(name.full):
         raise NoPerson(NO_PERSON)
@@ -99,16 +113,18 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
 
 def _may_have_more(words: list[str]) -> bool:
     """Return whether lower-case words may be a placeholder, or a name with a title or a note."""
-    return may_be_placeholder(words) or may_have_notes(words) or title_count(words) > 0
+    if may_be_placeholder(words) or may_have_notes(words) or may_be_framed(words) or title_count(words):
+        return True
+    return split_by_patronymic(words) is not None or split_by_title(words) is not None
 
 
 def _noted(text: str, *, family_first: bool) -> tuple[PersonName, str]:
     """Return the name without titles and notes, and what tells it from others like it."""
-    text, distinction = without_brackets(_NUMBERED.sub(r" (\1)", text))
+    text, distinction = without_brackets(_NUMBERED.sub(r" (\1)", _LONG_NUMBER.sub("", text)))
     words = text.split()
     count = title_count(words)
-    text = " ".join(words[count:])
-    if is_placeholder(text):
+    whole, text = text, " ".join(words[count:])
+    if is_placeholder(text) or (count and is_placeholder(whole)):
         raise NoPerson(NO_PERSON)
     text = without_notes(without_marks(text))
     if count and " " not in text:
@@ -148,6 +164,8 @@ def _ordered(text: str, *, family_first: bool) -> PersonName:
     if given:
         return _parsed(f"{family}, {' '.join(words)}")
     parts = split_by_capitals(text.split(), family_first=family_first)
+    if parts is None:
+        parts = split_by_patronymic(text.split()) or split_by_title(text.split())
     if parts is None and family_first and " " in text and not _HAN.search(text):
         parts = split_family_first(text.split())
     if parts is None:
@@ -190,12 +208,16 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- namep
     middle = parsed.middle.split()
     if middle and not last:  # only a nickname before the comma
         *middle, last = middle
+    if middle and last and _HYPHENED.fullmatch(middle[-1]):
+        last = f"{middle.pop()} {last}"
     if first and not (middle or last or "," in text) and (last := _surname_like_a_suffix(parsed)):
         parts = (*parts, last)
     if "," in text:  # otherwise in the written order: East Asian names begin with the family name
         parts = (first, *middle, last)
     is_whole = all(any(map(str.isalpha, part)) for part in (first, last))
     words = [*parts[:-1], *(_quoted_nickname(text, parsed.nickname) if is_whole else ()), parts[-1]]
+    if abbreviated := _given_like_a_title(parsed):
+        first, middle, words = abbreviated, [first, *middle], [abbreviated, *words]
     return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(words).strip())
 
 
@@ -203,6 +225,12 @@ def _surname_like_a_suffix(parsed: Any) -> str:  # noqa: ANN401 -- nameparser ha
     """Return the word that the parser took for a credential, if it is written as a name: Ra, Mt."""
     word = str(parsed.suffix)
     return word if word.istitle() and word.isalpha() and not is_generation(word) else ""
+
+
+def _given_like_a_title(parsed: Any) -> str:  # noqa: ANN401 -- nameparser has no types
+    """Return the abbreviated given name that the parser took for a title because of its full stop: Wm."""
+    title = str(parsed.title)
+    return title if title.endswith(".") and title[:-1].lower() in _ABBREVIATED else ""
 
 
 def _quoted_nickname(text: str, nicknames: str) -> list[str]:

@@ -1,4 +1,7 @@
-"""Nicknames of given names: the English ones of the package `nicknames`, and `names/nicknames.txt`."""
+"""Nicknames of given names: the English ones of the package `nicknames`, and `names/nicknames.txt`.
+
+Given names of different people that look alike are in `names/distinct_given_names.txt`.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,21 @@ def equivalents(key: str) -> frozenset[str]:
 def is_given_name(key: str) -> bool:
     """Return whether the name is a common given name: one with several nicknames."""
     return len(equivalents(key)) > _FEW
+
+
+def are_distinct(a: str, b: str) -> bool:
+    """Return whether two given names, of which a letter may be an error, are names of different people."""
+    return b in _distinct().get(a, ())
+
+
+@cache
+def _distinct() -> dict[str, frozenset[str]]:
+    """Return the names that are taken for another person's beside each name."""
+    met: dict[str, set[str]] = {}
+    for names in lines("names/distinct_given_names.txt"):
+        for name in names:
+            met.setdefault(name, set()).update(names)
+    return {name: frozenset(names - {name}) for name, names in met.items()}
 
 
 @cache

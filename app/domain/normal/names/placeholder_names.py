@@ -11,7 +11,10 @@ _LISTS = {head: frozenset(items) for head, items in entries("names/placeholder_n
 _WORDS = _LISTS["word"]
 _MARKS = _LISTS["mark"]
 _CASED = _LISTS["cased"]
-_LANGUAGES = _LISTS.keys() - {"word", "mark", "cased"}
+_OWN_COMPANY = _LISTS["own_company"]
+_COMPANY = _LISTS["company"]
+_HOUSEHOLDS = tuple(f"{item} " for item in _LISTS["household"])
+_LANGUAGES = _LISTS.keys() - {"word", "mark", "cased", "company", "own_company", "household"}
 _WHOLE = _WORDS.union(*(map(fold, _LISTS[language]) for language in _LANGUAGES))
 _NETWORK = re.compile("linkedin|领英|領英", re.IGNORECASE)
 _TYPED = re.compile(r"([^\W\d_])\1{2,}|[xX]+")
@@ -20,10 +23,16 @@ _REPEATED = re.compile(r"(.)\1\1(?<=[^\W\d_]..)", re.IGNORECASE)  # twice as fas
 _NOT_AVAILABLE = re.compile(r"(?:NA|na)(?: (?:NA|na))*")
 """Na is also a given and a family name, so it is a placeholder only if the whole name is written so."""
 
-_SEVERAL = re.compile(r"\s(?:[&+]|and|und|et)\s", re.IGNORECASE)
+_SEVERAL = re.compile(r"(?<!\bvon)\s(?:[&+]|and|und|et)\s|\s(?-i:or|oder)\s|;", re.IGNORECASE)
+_GUEST = re.compile(r"\d{0,3} ?(?:guest|attendee|user|gast|invitado) ?\d{0,6}")
+_TEMPLATE = re.compile(r"%[^\W\d_]{2}|[^\W\d_]%|^#[A-Z0/]+[!?]|^[$]")
+"""A placeholder of a template, of a URL or of a spreadsheet: %FIRSTNAME%, $name, #REF!."""
 
-_SIGNS = frozenset().union(
-    *(item.split() for item in _WHOLE), _MARKS, _CASED, {"linkedin", "na", "&", "+", "and", "und", "et"}
+_SIGNS = (_COMPANY | _OWN_COMPANY).union(
+    *(item.split() for item in (*_WHOLE, *_LISTS["household"])),
+    _MARKS,
+    _CASED,
+    {"linkedin", "na", "&", "+", "and", "und", "et", "or", "oder", "family"},
 )
 
 
@@ -38,15 +47,27 @@ def is_placeholder(text: str) -> bool:
         return True
     folded = fold(text)
     words = folded.split()
-    if folded in _WHOLE or all(map(_is_word, _WORD.findall(text))):
+    if folded in _WHOLE or _TEMPLATE.search(text) or (", " not in text and ends_like_company(text)):
+        return True
+    found = _WORD.findall(text)
+    if all(map(_is_word, found)) or _GUEST.fullmatch(folded):
         return True
     half = words[: len(words) // 2]
     return half * 2 == words and " ".join(half) in _WHOLE
 
 
+def ends_like_company(text: str) -> bool:
+    """Return whether the last of several words makes the text a company's name, as in Acme Inc."""
+    before, _space, last = text.rpartition(" ")
+    form = fold(last)
+    return bool(before) and (form in _COMPANY or (form in _OWN_COMPANY and " " not in before))
+
+
 def names_several(name: str) -> bool:
-    """Return whether a name without notes names several people, such as Ada & Bob Lovelace."""
-    return _SEVERAL.search(name) is not None
+    """Return whether a name without notes names several people, such as Ada & Bob Lovelace or Familie Low."""
+    folded = fold(name)
+    is_household = folded.startswith(_HOUSEHOLDS) or folded.endswith(" family")
+    return is_household or _SEVERAL.search(name) is not None
 
 
 def _is_word(word: str) -> bool:

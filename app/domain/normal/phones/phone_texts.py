@@ -38,6 +38,14 @@ _PLUS = re.compile(r"[\s(]*\+[\s(+]*(00(?=[\s().-]*[1-9]))?")
 _VANITY = re.compile(
     r"(?:\+?1)?[ .-]{0,3}\(?(8[0-9]{2})\)?[ .-]{0,3}([a-z0-9](?:[ .-]?[a-z0-9]){6})", re.IGNORECASE
 )
+_LINKED = re.compile(
+    r"(?:https?://)?(?:www\.)?wa\.me/(?:\+|%2B)?([1-9][0-9]{6,14})/?(?:\?\S{0,300})?"
+    r"|(?:https?://)?(?:api|web)\.whatsapp\.com/send/?\?(?:[^\s#]{0,200}&)?phone=(?:\+|%2B)?([1-9][0-9]{6,14})(?:&\S{0,300})?"
+    r"|whatsapp://send/?\?(?:[^\s#]{0,200}&)?phone=(?:\+|%2B)?([1-9][0-9]{6,14})(?:&\S{0,300})?"
+    r"|\+?([1-9][0-9]{6,14})@(?:c\.us|s\.whatsapp\.net)",
+    re.IGNORECASE,
+)
+"""A number in a link to WhatsApp, and in its id there: both have the country code without a plus."""
 _MIN_VANITY_LETTERS = 3
 _KEYS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "22233344455566677778889999")
 _EXTENSION_WORDS = frozenset(
@@ -65,6 +73,12 @@ def is_plain(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None
 
 
+def linked_number(text: str) -> str | None:
+    """Return the number of a link to WhatsApp, with a plus; None for another text."""
+    found = _LINKED.fullmatch(text.strip())
+    return f"+{next(filter(None, found.groups()))}" if found else None
+
+
 def phone_texts(text: str) -> tuple[PhoneText, ...]:
     """Return the numbers in a text, in their order; words separate them. One is empty if none can be read."""
     if is_plain(text):
@@ -73,6 +87,8 @@ def phone_texts(text: str) -> tuple[PhoneText, ...]:
 
 
 def _read(text: str) -> tuple[PhoneText, ...]:
+    if number := linked_number(text):
+        return (PhoneText(number),)
     plain = text.translate(_SIGNS).strip()
     if found := _FLOAT.fullmatch(plain):
         return (PhoneText(found[1]),)

@@ -21,6 +21,8 @@ _REGIONS = {"UK": "GB", "EL": "GR"}  # common spellings, and the EU's, of the IS
 MIN_NATIONAL_NUMBER = (
     10_000  # national numbers have at least five digits; shorter ones are extensions and service numbers
 )
+_UPWARDS = "01234567890123456789"
+_DOWNWARDS = _UPWARDS[::-1]
 _NON_GEOGRAPHIC = "001"  # the library's region for numbers without a country
 
 
@@ -60,11 +62,13 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
         code, national = _parsed(found.number, _REGIONS.get(country, country) or None)
         extension = found.extension
     national = numbering_plans.without_old_prefix(code, national)
-    if not numbering_plans.is_possible(code, national) or int(national) < MIN_NATIONAL_NUMBER:
+    number = _described(code, national, extension)
+    is_typed = not number.is_assigned and _is_typed(national)
+    if is_typed or not numbering_plans.is_possible(code, national) or int(national) < MIN_NATIONAL_NUMBER:
         raise InvalidValue(
             "This is not a possible phone number. Include the country code, as in +1 650 253 0000."
         )
-    return _described(code, national, extension)
+    return number
 
 
 def normal_phone(text: str) -> str:
@@ -93,6 +97,11 @@ def phone_from_e164(e164: str, extension: str | None = None) -> PhoneNumber:
         raise InvalidValue("This is not a phone number in E.164 format: a plus and 6 to 15 digits.")
     code, national = numbering_plans.parse_plain(e164) or _parsed(e164, None)
     return _described(code, national, extension)
+
+
+def _is_typed(national: str) -> bool:
+    """Return whether a number stands for a missing one: 555 555 5555, 1234567890."""
+    return len(set(national)) == 1 or national in _UPWARDS or national in _DOWNWARDS
 
 
 def _only(found: tuple[PhoneText, ...]) -> PhoneText:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
-from app.domain.normal.names.nicknames import equivalents
+from app.domain.normal.names.nicknames import are_distinct, equivalents
 
 ALIKE = {
     "same": 1.0,
@@ -65,8 +65,8 @@ def word_similarity(a: str, b: str, *, given: bool) -> float:
         return ALIKE["nickname"]
     if 1 in {len(a), len(b)} and a[0] == b[0]:
         return ALIKE["initial"]
-    if given and a.endswith("a") != b.endswith("a"):
-        return ALIKE["ending"] if _is_typo(a, b) else 0.0
+    if given and (a.endswith("a") != b.endswith("a") or are_distinct(a, b)):
+        return ALIKE["ending"] if a.endswith("a") != b.endswith("a") and _is_typo(a, b) else 0.0
     if _are_romanizations(a, b):
         return ALIKE["romanized"]
     return ALIKE["typo"] if _is_typo(a, b) else 0.0
