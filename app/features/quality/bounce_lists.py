@@ -19,7 +19,7 @@ from app.domain.normal.texts.text_folding import fold
 from app.engine.contacts.bounce_reports import FeedbackKind
 from app.features.quality import bounce_events, bounce_words
 from app.features.quality.bounce_events import Event
-from app.features.quality.bounce_words import NoBounce
+from app.features.quality.no_bounces import NoBounce
 
 MAX_ROWS = 10_000
 TOO_LONG = f"The list has more than {MAX_ROWS:,} rows. Split it into several."

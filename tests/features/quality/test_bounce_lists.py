@@ -9,7 +9,7 @@ import pytest
 from app.domain.errors import InvalidValue
 from app.engine.contacts.bounce_reports import FeedbackKind
 from app.features.quality import bounce_lists
-from app.features.quality.bounce_words import NoBounce
+from app.features.quality.no_bounces import NoBounce
 
 pytestmark = pytest.mark.any_database
 
