@@ -63,7 +63,7 @@ _ANSWERS: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
 _MEANINGS = tuple((re.compile("|".join(words)), meaning) for meaning, words in _ANSWERS)
 _LINKS = re.compile(r"://\S*(?:spamhaus|spamcop|sorbs|dnsbl|spamrl|junkemailfilter|denyip)", re.IGNORECASE)
 _TEMPORARY = re.compile(r"(?<![\d.])4\.\d{1,3}\.\d{1,3}(?![\d.])|^(?:[\w-]+; ?)?4\d\d\b")
-_WORDS = 3
+_WORDS = 2
 """An answer has at least as many words: fewer are a word of a mail program."""
 
 

@@ -33,7 +33,10 @@ _CODES: tuple[tuple[FeedbackKind | NoBounce, str], ...] = (
 _SAID: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
     (
         FeedbackKind.HAS_LEFT,
-        ("has left|left (?:the )?company|no longer (?:with|at|works?|employed|an employee)",),
+        (
+            "has left|^left$|left (?:the )?company",
+            "no longer (?:with|at|works?|employed|an employee)",
+        ),
     ),
     (FeedbackKind.WRONG_PERSON, ("wrong (?:person|contact)|another person",)),
     (
@@ -54,8 +57,8 @@ _SAID: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
     (
         NoBounce.UNWANTED,
         (
-            "(?:spam ?)?complain(?:ts?|ed)|abuse|spam ?reports?|unsubscribed?|opt(?:ed)? ?out",
-            "flagged as spam|spam reporting",
+            "(?:spam ?)?complain(?:ts?|ed)|abuse|spam ?reports?|unsub(?:scribed?)?|opt(?:ed)? ?out",
+            "flagged as spam|spam reporting|d[ée]sabonn[ée]e?|abgemeldet",
         ),
     ),
     (
@@ -64,7 +67,8 @@ _SAID: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
             "soft|softbounces?|transient|temporar(?:y|ily)|defer(?:red|ral)|delay(?:ed)?",
             "(?:over ?)?quota|full|timeout|timed out|gr[ae]y ?list(?:ed|ing)?|dns|auto ?responder",
             "try (?:again|later)|too old|expired|rate limit(?:ed)?|frequency|retr(?:y|ied)|retrying",
-            "busy|load|queue|exceed(?:s|ed)|will continue|not yet|can't connect|on leave|auto ?reply",
+            "busy|load|queue|exceed(?:s|ed)|will continue|not yet|can't connect",
+            "on leave|auto ?reply|vacation",
         ),
     ),
     (
@@ -72,7 +76,8 @@ _SAID: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
         (
             "(?:esp ?)?block(?:ed|s)?|policy|dmarc|content|spam|virus|reputation|throttl(?:ed|ing)",
             "filtered|misconfiguration|blacklist(?:ed)?|(?:message|attachment) (?:too large|rejected)",
-            "(?:is|mime) rejected|refused|denied|forbidden|not (?:allowed|authori[sz]ed|permitted)",
+            "(?:is|mime) rejected|invalid sender|refused",
+            "denied|forbidden|not (?:allowed|authori[sz]ed|permitted)",
             "prohibit(?:ed|ion)|relay(?:ing)?|authenticat(?:e|ion)|dynamic ip|bad ip|ant[iy] ?spam\\w*",
             "domain ?keys|security|comply|transaction (?:failed|rejected)|protected|that you verify",
             "junk mail|invalid (?:data|structure)|(?:duplicate|multiple) (?:\\w+ )?headers?|mime error",
@@ -83,7 +88,8 @@ _SAID: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
         FeedbackKind.BOUNCE,
         (
             "hard|hardbounces?|permanent|bounced?|invalid|unknown user|user unknown|rejected",
-            "bad email address|cleaned|undeliverable|does ?n[o']?t exist|no such|not found",
+            "bad (?:email address|mailbox|domain)|non ?existent|inactive mailbox",
+            "cleaned|undeliverable|does ?n[o']?t exist|no such|not found",
         ),
     ),
     (

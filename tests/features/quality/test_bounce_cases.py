@@ -35,6 +35,16 @@ def events() -> Iterator[Any]:
         yield pytest.param(case["events"], case["reported"], id=case["case"])
 
 
+def exports() -> Iterator[Any]:
+    text = (CASES / "exports.txt").read_text(encoding="utf-8")
+    for section in text.split("## ")[1:]:
+        title, _break, body = section.rstrip("\n").partition("\n")
+        lines = body.split("\n")
+        expected = [line.removeprefix("> ") for line in lines if line.startswith("> ")]
+        content = "\n".join(line for line in lines if not line.startswith("> "))
+        yield pytest.param(content, expected, id=title)
+
+
 def reported(content: bytes) -> list[tuple[str, FeedbackKind]]:
     found = bounce_lists.read(BytesIO(content))
     assert found.lines or found.left_out
@@ -61,3 +71,10 @@ def test_an_event_of_a_mail_program_is_reported_if_it_is_a_hard_bounce(
     expected = [("ada@acme.com", FeedbackKind.BOUNCE)] if is_reported else []
 
     assert reported(json.dumps(event).encode()) == expected
+
+
+@pytest.mark.parametrize(("content", "expected"), list(exports()))
+def test_an_export_reports_its_undeliverable_addresses_alone(content: str, expected: list[str]) -> None:
+    found = reported(content.encode())
+
+    assert [f"{value} {kind.value}" for value, kind in found] == expected
