@@ -25,6 +25,8 @@ _DECIMALS = re.compile(rb"\.0+$")
 _ADDED = frozenset({b"A", b"ADD", b"ADDED"})
 _DELETED = frozenset({b"D", b"DEL", b"DELETE", b"DELETED"})
 _MARKED = re.compile(rb"[0-9 ][AD]$", re.IGNORECASE)
+_AREA, _AFTER = 3, 4
+"""The place of the comma behind an area code of three digits, as the American registers have it."""
 _MIN_DIGITS = 6
 """A cell with fewer digits is an area code or a calling code, which the next cells complete."""
 _MAX_PARTS = 3
@@ -44,7 +46,7 @@ class _Plan:
     national: re.Pattern[bytes]
 
 
-_NANP = _Plan(b"+1", b"", re.compile(rb"[2-9][0-9]{2},?[2-9][0-9]{6}"))
+_NANP = _Plan(b"+1", b"", re.compile(rb"[2-9][0-9]{2}[2-9][0-9]{6}"))
 _PLANS = {
     "GB": _Plan(b"+44", b"0", re.compile(rb"[1-9][0-9]{8,9}")),
     "FR": _Plan(b"+33", b"0", re.compile(rb"[1-9][0-9]{8}")),
@@ -95,8 +97,10 @@ def normalizer(country: str) -> Normalize:
 
     def fast(text: bytes) -> bytes | None:
         digits = text.translate(None, _SEPARATORS)
+        if digits[_AREA:_AFTER] == b",":
+            digits = digits[:_AREA] + digits[_AFTER:]
         if digits.startswith(trunk) and matches(digits, skip):
-            return code + digits[skip:].replace(b",", b"")
+            return code + digits[skip:]
         return slow(text) if digits else None
 
     return fast
