@@ -87,7 +87,7 @@ def of_list(header: Sequence[str], rows: Sequence[Row]) -> Columns:
         emails=emails,
         phones=phones,
         kinds=tuple(_ranked(free, _WHAT, _KINDS)),
-        why=tuple(_ranked(free, _WHY, None)),
+        why=tuple(_ranked(free, _WHY, None) if _is_named(names) else free),
         bounced=bounced + tuple(index for index, name in free.items() if _INVALID.fullmatch(name)),
         hard=tuple(index for index in bounced if _HARD in names[index]),
         unwanted=tuple(index for index, name in free.items() if _UNWANTED.search(name)),
@@ -140,16 +140,30 @@ def _ranked(names: dict[int, str], known: Sequence[str], others: re.Pattern[str]
 
 
 def _addresses(names: Sequence[str], rows: Sequence[Row]) -> tuple[int, ...]:
-    """Return the columns of recipients, else the one with most addresses that is not of senders."""
+    """Return the columns of recipients, else the one with most addresses that is not of senders.
+
+    Without a header, all columns are returned in which most cells are addresses.
+    """
     named = tuple(index for index, name in enumerate(names) if name in _ADDRESSES)
     recipients = tuple(index for index, name in enumerate(names) if _RECIPIENTS.search(name))
     if named or recipients:
         return named or recipients
+    sample = [row.cells for row in rows[:_SAMPLE] if row.fault is None]
+    if not _is_named(names):
+        return tuple(index for index in range(len(names)) if _is_of_addresses([row[index] for row in sample]))
     counts = [
-        sum("@" in row.cells[index] for row in rows[:_SAMPLE] if row.fault is None)
-        if not _SENDERS.search(name)
-        else 0
+        sum("@" in cells[index] for cells in sample) if not _SENDERS.search(name) else 0
         for index, name in enumerate(names)
     ]
     most = max(counts, default=0)
     return (counts.index(most),) if most else ()
+
+
+def _is_named(names: Sequence[str]) -> bool:
+    """Return whether the list has a header."""
+    return any(name != f"column {number}" for number, name in enumerate(names, 1))
+
+
+def _is_of_addresses(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell.strip()]
+    return bool(filled) and sum("@" in cell for cell in filled) * 2 >= len(filled)
