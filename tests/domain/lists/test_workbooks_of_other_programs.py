@@ -38,7 +38,8 @@ def parts(prefix: str = "", identifier: str = "r", target: str = "worksheets/she
             f'Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>'
         ),
         "xl/workbook.xml": (
-            f'<{of}workbook {main} xmlns:{identifier}="{_OFFICE}"><{of}sheets><{of}sheet name="S" sheetId="1" '
+            f'<{of}workbook {main} xmlns:{identifier}="{_OFFICE}">'
+            f'<{of}sheets><{of}sheet name="S" sheetId="1" '
             f'{identifier}:id="a"/></{of}sheets></{of}workbook>'
         ),
         "xl/_rels/workbook.xml.rels": (
