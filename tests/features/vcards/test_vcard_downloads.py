@@ -79,7 +79,7 @@ def test_a_name_cannot_add_lines_to_the_card(version: Version) -> None:
     card = read(cards.vcard(PERSON | {"full_name": hostile, "title": "a\nTEL:1"}, version))
 
     assert [one.value for one in card.contents["email"]] == ["ada@acme.com"]
-    assert card.fn.value == "Ada EMAIL:eve@evil.exampleX"
+    assert card.fn.value == "Ada EMAIL:eve@evil.example X"
     assert card.title.value == "a TEL:1"
 
 
