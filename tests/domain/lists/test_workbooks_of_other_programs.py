@@ -16,6 +16,7 @@ _OPEN = "http://schemas.openxmlformats.org"
 _MAIN = f"{_OPEN}/spreadsheetml/2006/main"
 _OFFICE = f"{_OPEN}/officeDocument/2006/relationships"
 _PACKAGE = f"{_OPEN}/package/2006"
+MISSING = '<Override PartName="/docProps/app.xml" ContentType="text/xml"/></Types>'
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 
 
@@ -89,6 +90,10 @@ def addresses(file: BytesIO) -> list[list[str]]:
         pytest.param(parts(prefix="x"), id="a prefix: dilshod/xlsx2csv#68, exceljs/exceljs#1437"),
         pytest.param(parts(identifier="ns"), id="another prefix of identifiers: nacnudus/tidyxl#13"),
         pytest.param(parts(target="/xl/worksheets/sheet1.xml"), id="an absolute target"),
+        pytest.param(
+            {**parts(), "[Content_Types].xml": parts()["[Content_Types].xml"].replace("</Types>", MISSING)},
+            id="types of a part that is missing",
+        ),
         pytest.param(renamed("/", "\\"), id="backslashes of .NET's archives"),
         pytest.param(renamed("worksheets/sheet1", "Worksheets/Sheet1"), id="another case of a part"),
         pytest.param(renamed("[Content_Types]", "[content_types]"), id="another case of the types"),
