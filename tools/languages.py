@@ -22,7 +22,7 @@ from jinja2 import Environment
 from app.domain import errors, exclusions, findings, kinds
 from app.domain.lists import warning_kinds
 from app.factory import BLUEPRINTS  # imports every feature, and so every problem
-from app.features.quality.bounce_words import NoBounce
+from app.features.quality.no_bounces import NoBounce
 from app.infra.languages import catalogues
 from app.web.languages import validation_messages
 from app.web.languages.template_texts import TemplateTexts

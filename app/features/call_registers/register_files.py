@@ -6,7 +6,9 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,12 +16,22 @@ from pathlib import Path
 from typing import IO
 
 from app.domain.errors import InvalidValue
-from app.features.call_registers.number_forms import MAX_BYTES, Normalize
+from app.domain.normal.texts.text_folding import fold
+from app.features.call_registers.number_forms import MAX_BYTES, MAX_LINE, Normalize, cells, mark
 
 MAX_NAMED = 20
 """The lines that could not be read of which a report has the number."""
-_HEADER_WORDS = (b"number", b"phone", b"area", b"num")
-LISTED_WORDS = frozenset({"y", "yes", "true", "1", "listed", "registered", "do not call", "dnc", "found"})
+_HEADER_WORDS = (b"number", b"phone", b"area", b"num", b"telefon", b"mobile", b"msisdn", b"tel")
+_SEPARATOR = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=(.)\"?\s*$", re.IGNORECASE)
+_LISTED_WORDS = frozenset(
+    {"y", "yes", "true", "t", "1", "listed", "registered", "on register", "on the register", "do not call"}
+    | {"dnc", "dncr", "found", "match", "matched", "blocked", "x", "oui", "o", "ja", "j", "si", "s"}
+)
+_UNLISTED_WORDS = frozenset(
+    {"", "n", "no", "false", "f", "0", "-", "not listed", "not registered", "not on register", "clean"}
+    | {"not on the register", "not found", "no match", "ok", "callable", "can call", "non", "nein", "nee"}
+)
+_WORKBOOK = "[Content_Types].xml"
 
 
 @dataclass(slots=True)
@@ -47,27 +59,52 @@ def opened(path: Path) -> Iterator[list[tuple[str, IO[bytes]]]]:
     """
     try:
         with path.open("rb") as file:
-            start = file.read(4)
+            start = _start(path.name, file)
             file.seek(0)
             if start.startswith(b"PK"):
                 with zipfile.ZipFile(file) as archive:
-                    names = sorted(one for one in archive.namelist() if not one.endswith("/"))
-                    yield [(name, archive.open(name)) for name in names]
+                    members = _members(path.name, archive)
+                    yield [(name, archive.open(name)) for name in members]
             elif start.startswith(b"\x1f\x8b"):
                 with gzip.open(file) as unpacked:
+                    _start(path.name, unpacked)  # type: ignore[arg-type]
+                    unpacked.seek(0)
                     yield [(path.name, unpacked)]  # type: ignore[list-item]
-            elif start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                raise InvalidValue(f"{path.name} is in UTF-16. Save it as plain text (UTF-8 or ASCII).")
-            elif start.lstrip().startswith(b"<"):
-                raise InvalidValue(f"{path.name} is XML. Download the register as a flat text file.")
             else:
                 yield [(path.name, file)]
-    except (OSError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error, csv.Error) as error:
         raise InvalidValue(f"{path.name} cannot be read: {error}.") from error
 
 
+def _members(name: str, archive: zipfile.ZipFile) -> list[str]:
+    """Return the names of the files in an archive, without those that macOS adds."""
+    infos = [one for one in archive.infolist() if not one.is_dir() and not _is_hidden(one.filename)]
+    if any(one.filename == _WORKBOOK for one in infos):
+        raise InvalidValue(f"{name} is a workbook. Save it as CSV.")
+    for one in infos:
+        if one.flag_bits & 1:
+            raise InvalidValue(f"{name} is encrypted. Unpack it first.")
+        with archive.open(one) as file:
+            if _start(one.filename, file).startswith((b"PK", b"\x1f\x8b")):
+                raise InvalidValue(f"{one.filename} is an archive in the archive {name}. Unpack it first.")
+    return sorted(one.filename for one in infos)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
+
+
+def _start(name: str, file: IO[bytes]) -> bytes:
+    start = file.read(4)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start[:2]:
+        raise InvalidValue(f"{name} is in UTF-16. Save it as plain text (UTF-8 or ASCII).")
+    if start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
+        raise InvalidValue(f"{name} is XML. Download the register as a flat text file.")
+    return start
+
+
 def numbers(path: Path, normalize: Normalize, report: Report) -> Iterator[bytes]:
-    """Yield the numbers of files with one in each line; spaces, commas and hyphens in them do not matter."""
+    """Yield the numbers of files with one in each line; see `normalizer` for what may stand beside it."""
     with opened(path) as files:
         for name, file in files:
             for line, text in enumerate(file, 1):
@@ -81,19 +118,16 @@ def numbers(path: Path, normalize: Normalize, report: Report) -> Iterator[bytes]
 
 
 def changes(path: Path, normalize: Normalize, report: Report) -> Iterator[tuple[bytes, bool]]:
-    """Yield the numbers of change lists, each with whether it is registered now: a field `A` or `D` says so.
-
-    The fields before are the number, in one or in two of them; other fields, such as a date, are not read.
-    """
+    """Yield the numbers of change lists, each with whether it is registered: a cell `A` or `D` says so."""
     with opened(path) as files:
         for name, file in files:
             for line, text in enumerate(file, 1):
-                cells = [cell.strip(b" \t\r\n\"'") for cell in text.split(b",")]
-                marks = [cell for cell in cells if cell.upper() in {b"A", b"D"}]
-                number = normalize(cells[0]) or normalize(b"".join(cells[:2]))
+                parts = cells(text[:MAX_LINE])
+                marks = [found for part in parts[1:] if (found := mark(part)) is not None]
+                number = normalize(b",".join(part for part in parts if mark(part) is None))
                 if number is not None and len(marks) == 1:
                     report.lines += 1
-                    yield number, marks[0].upper() == b"A"
+                    yield number, marks[0]
                 elif text.strip() and not (line == 1 and _is_header(text)):
                     report.lines += 1
                     report.reject(name, line)
@@ -110,22 +144,28 @@ def listed_in_table(
     """
     with opened(path) as files:
         for name, file in files:
-            text = io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="")
-            rows = csv.reader(text, _dialect(text.readline()))
-            text.seek(0)
-            header = [cell.strip() for cell in next(rows, [])]
+            first = file.readline()
+            separator = _SEPARATOR.match(first)
+            line = file.readline() if separator else first
+            text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="")
+            given = separator[1].decode() if separator else ""
+            dialect = _dialect(given or _decoded(line))
+            header = [cell.strip() for cell in next(csv.reader([_decoded(line)], dialect), [])]
+            rows, before = csv.reader(text, dialect), 2 if separator else 1
             index = _index(header, column)
             listed = None if listed_column is None else _index(header, listed_column)
-            for row in rows:
-                if not any(row):
+            for cut in rows:
+                if not any(cut):
                     continue
                 report.lines += 1
-                cells = [*row, *[""] * (len(header) - len(row))]
-                number = normalize(cells[index].encode("utf-8", "replace")[: MAX_BYTES + 1])
+                row = [*cut, *[""] * (len(header) - len(cut))]
+                number = normalize(row[index].encode("utf-8", "replace")[: MAX_BYTES + 1])
                 if number is None:
-                    report.reject(name, rows.line_num)
-                elif listed is None or cells[listed].strip().lower() in LISTED_WORDS:
+                    report.reject(name, before + rows.line_num)
+                elif listed is None or (answer := fold(row[listed])) in _LISTED_WORDS:
                     yield number
+                elif answer not in _UNLISTED_WORDS:
+                    report.reject(name, before + rows.line_num)
 
 
 def _dialect(line: str) -> type[csv.Dialect]:
@@ -143,4 +183,12 @@ def _index(header: Sequence[str], column: str) -> int:
 
 
 def _is_header(text: bytes) -> bool:
-    return any(word in text.lower() for word in _HEADER_WORDS)
+    return any(word in text.lower() for word in _HEADER_WORDS) or _SEPARATOR.match(text) is not None
+
+
+def _decoded(line: bytes) -> str:
+    """Return the header of a table, which Excel writes in UTF-8 or in the encoding of Windows."""
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "replace")

@@ -5,7 +5,8 @@ Checked against public sources, in November 2026:
 - Amazon SES and SNS: docs.aws.amazon.com/ses/latest/dg/notification-contents.html
   (github.com/awsdocs/amazon-ses-developer-guide, doc-source/notification-contents.md)
 - SendGrid: twilio.com/docs/sendgrid/for-developers/tracking-events/event
-- Postmark, Mailgun, Brevo, SendGrid: the webhooks and their tests in github.com/anymail/django-anymail
+- Postmark, Mailgun, Brevo, SendGrid, Mailjet, MailerSend, Mandrill, Resend, SparkPost: the webhooks and their
+  tests in github.com/anymail/django-anymail
 - Brevo's blocked contacts: `GetTransacBlockedContacts` in the clients of github.com/getbrevo
 - HubSpot: developers.hubspot.com/docs/api-reference/legacy/email-analytics-v1/guide
 """
@@ -34,18 +35,33 @@ _CLOSE = "]"
 _NAME = re.compile(r"[^a-z0-9]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
-_ADDRESS = ("email", "emailaddress", "recipient", "contactemail", "address", "rcptto")
-_WRAPPERS = ("detail", "eventdata", "sns")
+_ADDRESS = ("email", "emailaddress", "recipient", "contactemail", "address", "rawrcptto", "rcptto", "to")
+_WRAPPERS = (
+    *("detail", "eventdata", "sns", "msg", "data", "payload", "originalmessage", "email", "recipient"),
+    *("msys", "messageevent", "unsubscribeevent", "genevent", "trackevent", "message"),
+)
 _LISTS = (
     *("records", "bounces", "suppressions", "suppresseddestinationsummaries"),
-    *("items", "events", "members", "contacts"),
+    *("items", "events", "members", "contacts", "results"),
 )
 _SAID = (
     *("bouncetype", "type", "event", "eventtype", "notificationtype", "severity", "suppressionreason"),
     *("category", "status", "bouncesubtype", "bounceclassification", "reason", "code", "deliverystatus"),
-    *("error", "details", "response", "diagnosticcode"),
+    *("error", "details", "rawreason", "response", "diag", "diagnosticcode", "description", "message"),
+    *("smtpreply", "bouncedescription", "bouncecode", "bouncemessage", "dropreason", "activitytype"),
+    "recordtype",
 )
 """Fields that say what happened, the surest first."""
+_SOFT = "soft bounce"
+_CLASSES = {
+    **dict.fromkeys(("10", "30"), "hard bounce"),
+    **dict.fromkeys(("20", "21", "22", "23", "24", "40", "60", "70", "100"), _SOFT),
+    **dict.fromkeys(("25", "50", "51", "52", "53", "54"), "blocked"),
+    "1": "undetermined",
+    "80": "subscribe",
+    "90": "unsubscribe",
+}
+"""What the numbers of SparkPost's field `bounce_class` mean."""
 _NESTED: Mapping[str, tuple[str, ...]] = {
     "reason": ("code", "message"),
     "deliverystatus": ("bouncetype", "code", "enhancedcode", "message", "description"),
@@ -143,27 +159,43 @@ def _events(line: int, value: object, depth: int) -> Iterator[Event]:
         yield Event(line, fault=UNKNOWN)
 
 
-def _of_object(line: int, value: Mapping[str, object], depth: int) -> Iterator[Event]:
+def _of_object(
+    line: int, value: Mapping[str, object], depth: int, said: tuple[str, ...] = ()
+) -> Iterator[Event]:
     fields = {_NAME.sub("", name.casefold()): content for name, content in value.items()}
+    said = (*said, *_said(fields))
     address = next((text for name in _ADDRESS if isinstance(text := fields.get(name), str)), None)
+    bounce = fields.get("bounce")
     if address is not None:
-        yield Event(line, _shown(address), _said(fields))
-    elif isinstance(bounce := fields.get("bounce"), dict):
-        yield from _of_bounce(line, bounce)
+        yield Event(line, _shown(address), said)
+    elif isinstance(to := fields.get("to"), list):  # of Resend
+        of_all = bounce if isinstance(bounce, dict) else {}
+        yield from _of_recipients(line, of_all, [{"email": one} for one in to], said)
+    elif isinstance(bounce, dict) and "originalmessage" not in fields:
+        yield from _of_recipients(line, bounce, bounce.get("bouncedRecipients"), ())
     elif (inner := _inner(fields)) is not None:
-        yield from _events(line, inner, depth + 1)
+        yield from _of_inner(line, inner, depth + 1, said)
     elif isinstance(message := fields.get("message"), str) and "topicarn" in fields:
         yield from _of_notification(line, message, depth)
     else:
-        yield Event(line, None, _said(fields))
+        yield Event(line, None, said)
 
 
-def _of_bounce(line: int, bounce: Mapping[str, object]) -> Iterator[Event]:
-    """Yield the recipients of a bounce of Amazon SES: its type is of all, the status is of each."""
-    recipients = bounce.get("bouncedRecipients")
+def _of_inner(line: int, inner: object, depth: int, said: tuple[str, ...]) -> Iterator[Event]:
+    """Yield the events in a wrapper; what this says of a single one counts first."""
+    if isinstance(inner, dict) and depth <= _DEPTH:
+        yield from _of_object(line, inner, depth, said)
+    else:
+        yield from _events(line, inner, depth)
+
+
+def _of_recipients(
+    line: int, bounce: Mapping[str, object], recipients: object, said: tuple[str, ...]
+) -> Iterator[Event]:
+    """Yield the recipients of a bounce: its type is of all, the status of Amazon SES is of each."""
     for one in recipients if isinstance(recipients, list) else [None]:
         if isinstance(one, dict):
-            yield from _of_object(line, {**bounce, **one, "bouncedRecipients": None}, _DEPTH)
+            yield from _of_object(line, {**bounce, **one, "bouncedRecipients": None}, _DEPTH, said)
         else:
             yield Event(line, fault=UNKNOWN)
 
@@ -191,7 +223,12 @@ def _inner(fields: Mapping[str, object]) -> object | None:
 def _said(fields: Mapping[str, object]) -> tuple[str, ...]:
     # SendGrid's `category` is what the sender calls its mail.
     names = [name for name in _SAID if name != "category" or _OF_SENDGRID not in fields]
-    return tuple(_shown(text) for name in names for text in _texts(name, fields.get(name)))
+    said = [_shown(text) for name in names for text in _texts(name, fields.get(name))]
+    if fields.get("hardbounce") is False:  # of Mailjet
+        said.insert(0, _SOFT)
+    if isinstance(number := fields.get("bounceclass"), str) and number in _CLASSES:
+        said.insert(0, _CLASSES[number])
+    return tuple(said)
 
 
 def _texts(name: str, value: object) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import islice
@@ -13,14 +13,13 @@ from app.domain.lists.cells.cells import emails_in, phones_in
 from app.domain.lists.cells.email_cells import read_email
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.files.tables import read_table
-from app.domain.lists.headers.column_mapping import Entity, map_columns
 from app.domain.messages import Figure, Message
 from app.domain.normal.phones.phones import normal_phone
-from app.domain.normal.texts.text_folding import fold
 from app.engine.contacts.bounce_reports import FeedbackKind
-from app.features.quality import bounce_events, bounce_words
+from app.features.quality import bounce_columns, bounce_events, bounce_words
+from app.features.quality.bounce_columns import Columns
 from app.features.quality.bounce_events import Event
-from app.features.quality.bounce_words import NoBounce
+from app.features.quality.no_bounces import NoBounce
 
 MAX_ROWS = 10_000
 TOO_LONG = Message("The list has more than {max} rows. Split it into several.", max=Figure(MAX_ROWS))
@@ -29,44 +28,6 @@ NO_COLUMN = Message(
     "first row, or send one address a line."
 )
 NOT_OWNED = Message("Your workspace has not revealed it.")
-_ADDRESSES = frozenset({"recipient", "address", "to", "email address", "emailaddress", "rcpt", "rcpt to"})
-"""Headers of addresses in bounce lists that other lists use for something else."""
-_WHAT = (
-    (
-        "kind",
-        "report",
-        "type",
-        "bounce type",
-        "bouncetype",
-        "bounce category",
-        "category",
-        "suppression reason",
-        "suppressionreason",
-    ),
-    (
-        "event",
-        "ishardbounce",
-        "mailerror",
-        "result",
-        "status",
-        "status code",
-        "code",
-        "error code",
-        "bounce code",
-    ),
-    (
-        "reason",
-        "bounce reason",
-        "hard bounce reason",
-        "error",
-        "details",
-        "description",
-        "message",
-        "diagnostic",
-    ),
-)
-"""Headers of what happened, the surest first."""
-_SAMPLE = 20
 
 
 class Line(NamedTuple):
@@ -91,12 +52,6 @@ class BounceList:
 
     lines: dict[tuple[str, str, FeedbackKind], Line] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
-
-
-class _Columns(NamedTuple):
-    emails: tuple[int, ...]
-    phones: tuple[int, ...]
-    what: tuple[int, ...]
 
 
 def read(file: IO[bytes]) -> BounceList:
@@ -134,14 +89,14 @@ def _read_event(event: Event, found: BounceList) -> None:
 
 
 def _of_table(file: IO[bytes]) -> BounceList:
-    table = read_table(file, _count_known)
+    table = read_table(file, bounce_columns.count_known)
     try:
         rows = list(islice(table.rows, MAX_ROWS + 1))
     finally:
         table.close()
     if len(rows) > MAX_ROWS:
         raise InvalidValue(TOO_LONG)
-    columns = _columns(table.header, rows)
+    columns = bounce_columns.of_list(table.header, rows)
     if not columns.emails and not columns.phones:
         raise InvalidValue(NO_COLUMN)
     found = BounceList()
@@ -150,49 +105,11 @@ def _of_table(file: IO[bytes]) -> BounceList:
     return found
 
 
-def _count_known(cells: Sequence[str]) -> int:
-    own = sum(_name(cell) in _ADDRESSES or _rank(cell) is not None for cell in cells)
-    return own + map_columns(list(cells), Entity.CONTACTS).known_count
-
-
-def _columns(header: Sequence[str], rows: Sequence[Row]) -> _Columns:
-    layout = map_columns(list(header), Entity.CONTACTS)
-    emails = tuple(slot.index for slot in layout.emails)
-    named = tuple(index for index, name in enumerate(header) if _name(name) in _ADDRESSES)
-    phones = tuple(slot.index for slot in layout.phones)
-    if not emails and not phones:
-        emails = named or _with_addresses(header, rows)
-    ranked = sorted((rank, index) for index, name in enumerate(header) if (rank := _rank(name)) is not None)
-    taken = {*emails, *phones}
-    return _Columns(emails, phones, tuple(index for _rank_of, index in ranked if index not in taken))
-
-
-def _with_addresses(header: Sequence[str], rows: Sequence[Row]) -> tuple[int, ...]:
-    """Return the column with most addresses in the first rows, of a list without known headers."""
-    counts = [
-        sum("@" in row.cells[index] for row in rows[:_SAMPLE] if row.fault is None)
-        for index in range(len(header))
-    ]
-    most = max(counts, default=0)
-    return (counts.index(most),) if most else ()
-
-
-def _name(header: str) -> str:
-    return fold(header)
-
-
-def _rank(header: str) -> int | None:
-    """Return how early a column of what happened is asked, None for another column."""
-    name = _name(header)
-    names = [each for group in _WHAT for each in group]
-    return names.index(name) if name in names else None
-
-
-def _read_row(row: Row, columns: _Columns, found: BounceList) -> None:
+def _read_row(row: Row, columns: Columns, found: BounceList) -> None:
     if row.fault is not None:
         found.left_out.append(LeftOut(row.line, row.fault))
         return
-    said = bounce_words.meaning(row.cells[index] for index in columns.what)
+    said = bounce_columns.said(row.cells, columns)
     for line in _lines(row, columns, said, found.left_out):
         if isinstance(said, NoBounce):
             found.left_out.append(LeftOut(row.line, said.value))
@@ -201,9 +118,15 @@ def _read_row(row: Row, columns: _Columns, found: BounceList) -> None:
 
 
 def _lines(
-    row: Row, columns: _Columns, said: FeedbackKind | NoBounce | None, left_out: list[LeftOut]
+    row: Row, columns: Columns, said: FeedbackKind | NoBounce | None, left_out: list[LeftOut]
 ) -> Iterator[Line]:
     """Yield the values of a row; what is not readable is left out."""
+    if columns.bodies:
+        failed = bounce_columns.failed(row.cells, columns)
+        if not failed:
+            left_out.append(LeftOut(row.line, NoBounce.OTHER))
+        yield from _addresses(row.line, emails_in(failed), said, left_out)
+        return
     for index in columns.emails:
         yield from _addresses(row.line, emails_in(row.cells[index]), said, left_out)
     for index in columns.phones:

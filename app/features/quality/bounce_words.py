@@ -11,24 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from enum import StrEnum
 
 from app.engine.contacts.bounce_reports import FeedbackKind
+from app.features.quality import bounce_answers
+from app.features.quality.no_bounces import NoBounce
 
-
-class NoBounce(StrEnum):
-    """Why a line is not reported."""
-
-    TEMPORARY = "This failure is temporary: the address may work later."
-    REFUSED = "The mail was refused for another reason than the address, such as its content or its sender."
-    UNWANTED = "This is a complaint or an unsubscription: the address works."
-    NOT_SENT = (
-        "The mail was not sent, as the address is on a list of the mail program. Report the bounce itself."
-    )
-    UNCLEAR = "It is not said why the mail failed."
-    OTHER = "This is not a bounce."
-
-
+_ADDRESS = re.compile(r"[^\s@]*@[\w.-]*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BETWEEN = re.compile(r"[\s_\-/]+")
 _ENHANCED = re.compile(r"(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])")
@@ -42,38 +30,79 @@ _CODES: tuple[tuple[FeedbackKind | NoBounce, str], ...] = (
     (FeedbackKind.BOUNCE, r"5\.[12]\."),
 )
 """Enhanced codes (RFC 3463) that say enough; of others, such as 5.0.0, the words beside them do."""
-_SAID: tuple[tuple[FeedbackKind | NoBounce, str], ...] = (
-    (FeedbackKind.HAS_LEFT, "has left|left (?:the )?company|no longer (?:with|at|works?|employed)"),
-    (FeedbackKind.WRONG_PERSON, "wrong (?:person|contact)|another person"),
-    (FeedbackKind.WRONG_NUMBER, "wrong number|disconnected|(?:not in|out of) service|number invalid"),
-    (NoBounce.NOT_SENT, "suppressed|suppression list|manual suppression|manually deactivated|admin blocked"),
-    (NoBounce.NOT_SENT, "(?:smtp api|inbound) error|template rendering failed"),
-    (NoBounce.UNWANTED, "(?:spam ?)?complain(?:ts?|ed)|abuse|spam ?reports?|unsubscribed?|opt(?:ed)? ?out"),
-    (NoBounce.UNWANTED, "flagged as spam|spam reporting"),
-    (NoBounce.TEMPORARY, "soft|softbounces?|transient|temporar(?:y|ily)|defer(?:red|ral)|delay(?:ed)?"),
+_SAID: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
+    (
+        FeedbackKind.HAS_LEFT,
+        (
+            "has left|^left$|left (?:the )?company",
+            "no longer (?:with|at|works?|employed|an employee)",
+        ),
+    ),
+    (FeedbackKind.WRONG_PERSON, ("wrong (?:person|contact)|another person",)),
+    (
+        FeedbackKind.WRONG_NUMBER,
+        ("wrong number|disconnected|(?:not in|out of) service|number invalid",),
+    ),
+    (
+        NoBounce.OTHER,
+        ("^(?:reject(?:ed)?|delivery|send|processed|requests?|rendering failure)$",),
+    ),
+    (
+        NoBounce.NOT_SENT,
+        (
+            "suppressed|suppression list|preblocked|manual suppression|manually deactivated|admin blocked",
+            "(?:smtp api|inbound) error|template rendering failed",
+        ),
+    ),
+    (
+        NoBounce.UNWANTED,
+        (
+            "(?:spam ?)?complain(?:ts?|ed)|abuse|spam ?reports?|unsub(?:scribed?)?|opt(?:ed)? ?out",
+            "flagged as spam|spam reporting|d[ée]sabonn[ée]e?|abgemeldet",
+        ),
+    ),
     (
         NoBounce.TEMPORARY,
-        "(?:over ?)?quota|full|timeout|timed out|gr[ae]y ?list(?:ed|ing)?|dns|auto ?responder",
+        (
+            "soft|softbounces?|transient|temporar(?:y|ily)|defer(?:red|ral)|delay(?:ed)?",
+            "(?:over ?)?quota|full|timeout|timed out|gr[ae]y ?list(?:ed|ing)?|dns|auto ?responder",
+            "try (?:again|later)|too old|expired|rate limit(?:ed)?|frequency|retr(?:y|ied)|retrying",
+            "busy|load|queue|exceed(?:s|ed)|will continue|not yet|can't connect",
+            "on leave|auto ?reply|vacation",
+        ),
     ),
-    (NoBounce.TEMPORARY, "try again|too old|expired|rate limit(?:ed)?|frequency"),
     (
         NoBounce.REFUSED,
-        "(?:esp ?)?block(?:ed|s)?|policy|dmarc|content|spam|virus|reputation|throttl(?:ed|ing)",
+        (
+            "(?:esp ?)?block(?:ed|s)?|policy|dmarc|content|spam|virus|reputation|throttl(?:ed|ing)",
+            "filtered|misconfiguration|blacklist(?:ed)?|(?:message|attachment) (?:too large|rejected)",
+            "(?:is|mime) rejected|invalid sender|refused",
+            "denied|forbidden|not (?:allowed|authori[sz]ed|permitted)",
+            "prohibit(?:ed|ion)|relay(?:ing)?|authenticat(?:e|ion)|dynamic ip|bad ip|ant[iy] ?spam\\w*",
+            "domain ?keys|security|comply|transaction (?:failed|rejected)|protected|that you verify",
+            "junk mail|invalid (?:data|structure)|(?:duplicate|multiple) (?:\\w+ )?headers?|mime error",
+        ),
+    ),
+    (NoBounce.UNCLEAR, ("undetermined|^unknown$|^error$",)),
+    (
+        FeedbackKind.BOUNCE,
+        (
+            "hard|hardbounces?|permanent|bounced?|invalid|unknown user|user unknown|rejected",
+            "bad (?:email address|mailbox|domain)|non ?existent|inactive mailbox",
+            "cleaned|undeliverable|does ?n[o']?t exist|no such|not found",
+        ),
     ),
     (
-        NoBounce.REFUSED,
-        "filtered|misconfiguration|(?:message|attachment) (?:too large|rejected)|blacklist(?:ed)?",
+        NoBounce.OTHER,
+        (
+            "delivered|opened?|click(?:ed)?|sent|accepted|(?:re)?subscribed?|loaded by proxy",
+            "(?:address|subscription) change|challenge verification|unconfirmed|open relay test",
+        ),
     ),
-    (NoBounce.UNCLEAR, "undetermined|^unknown$|^error$"),
-    (FeedbackKind.BOUNCE, "hard|hardbounces?|permanent|bounced?|invalid|unknown user|user unknown|rejected"),
-    (FeedbackKind.BOUNCE, "bad email address|cleaned|undeliverable|does ?n[o']?t exist|no such|not found"),
-    (NoBounce.OTHER, "delivered|opened?|click(?:ed)?|sent|accepted|(?:re)?subscribed?|loaded by proxy"),
-    (NoBounce.OTHER, "address change|challenge verification|unconfirmed|open relay test"),
-    (NoBounce.OTHER, "^(?:delivery|send|processed|requests?|rendering failure)$"),
-    (FeedbackKind.VALID, "valid|works|replied|correct"),
+    (FeedbackKind.VALID, ("^(?:valid|works|replied|correct)",)),
 )
 """What words mean; the first that a cell has decides."""
-_WORDS = tuple((re.compile(rf"\b(?:{words})\b"), meaning) for meaning, words in _SAID)
+_WORDS = tuple((re.compile(rf"\b(?:{'|'.join(words)})\b"), meaning) for meaning, words in _SAID)
 _REFUTES = frozenset(NoBounce) - {NoBounce.OTHER}
 """Meanings of a later cell that overrule a bounce: a server may contradict what a program calls hard."""
 
@@ -91,9 +120,12 @@ def meaning(cells: Iterable[str]) -> FeedbackKind | NoBounce | None:
 
 
 def _of_cell(cell: str) -> FeedbackKind | NoBounce | None:
-    text = _BETWEEN.sub(" ", _CAMEL.sub(" ", " ".join(filter(_is_said, cell.split())))).strip().lower()
-    code = _ENHANCED.search(text)
-    of_code = None if code is None else _of_code(code[0])
+    said = " ".join(filter(_is_said, _ADDRESS.sub(" ", cell).split()))
+    answered = bounce_answers.meaning(cell, _BETWEEN.sub(" ", said).strip().lower())
+    if answered is not None:
+        return answered
+    text = _BETWEEN.sub(" ", _CAMEL.sub(" ", said)).strip().lower()
+    of_code = next((what for code in _ENHANCED.findall(text) if (what := _of_code(code))), None)
     if of_code is not None:
         return of_code
     if text in {kind.value.replace("_", " ") for kind in FeedbackKind}:
@@ -106,8 +138,8 @@ def _of_cell(cell: str) -> FeedbackKind | NoBounce | None:
 
 
 def _is_said(word: str) -> bool:
-    """Return whether a word is not an address, a link or a host, which say nothing about the cause."""
-    return not ("@" in word or "://" in word or _HOST.fullmatch(word))
+    """Return whether a word is not a link or a host, which say nothing about the cause."""
+    return not ("://" in word or _HOST.fullmatch(word))
 
 
 def _of_code(code: str) -> FeedbackKind | NoBounce | None:

@@ -13,9 +13,9 @@ VERSIONS = ("3.0", "4.0")
 Version = Literal["3.0", "4.0"]
 MAX_OCTETS = 75
 """The length at which a line is folded, without its line break."""
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _ESCAPED = re.compile(r"([\\,;])")
-_BREAK = re.compile(r"\r\n|\r|\n")
+_BREAK = re.compile(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 _EMAIL_TYPES = {"work": ("WORK", "work"), "personal": ("HOME", "home")}
 _PHONE_TYPES = {"mobile": ("CELL", "cell"), "direct": ("WORK", "work"), "work": ("WORK", "work")}
 _NAMELESS = "Name not known"
@@ -28,10 +28,10 @@ def vcard(person: Mapping[str, Any], version: Version) -> str:
 
 def _lines(person: Mapping[str, Any], version: Version) -> Iterator[str]:
     is_4 = version == "4.0"
-    name = person["full_name"] or _NAMELESS
+    name = _plain(person["full_name"] or "")
     yield "BEGIN:VCARD"
     yield f"VERSION:{version}"
-    yield f"FN:{_escaped(name)}"
+    yield f"FN:{_escaped(name or _NAMELESS)}"
     yield f"N:{_structured_name(name)}"
     company = person["company"] or {}
     if organization := company.get("name") or company.get("domain"):
@@ -55,13 +55,14 @@ def _lines(person: Mapping[str, Any], version: Version) -> Iterator[str]:
 def _structured_name(name: str) -> str:
     """Return family, given and additional names, prefixes and suffixes.
 
-    A name of one word, or in a script that does not separate them, is a given name.
+    A name of one word, or in a script that does not separate them, is a given name, as is what stands for a
+    missing one: address books leave out a card without both.
     """
-    parsed = HumanName(_plain(name))
+    parsed = HumanName(name)
     family, given, middle = parsed.last, parsed.first, parsed.middle
     parts = (family, given, middle, parsed.title, parsed.suffix)
     if not any(parts):
-        parts = ("", name, "", "", "")
+        parts = ("", name or _NAMELESS, "", "", "")
     return ";".join(map(_escaped, parts))
 
 

@@ -78,7 +78,7 @@ def of_file(file: IO[bytes], country: str | None) -> Values:
         table.close()
     if len(rows) > MAX_VALUES:
         raise InvalidValue(TOO_LONG)
-    columns = _columns(table.header, rows)
+    columns = _columns(table.header, rows, None) or _columns(table.header, rows, country)
     if not columns:
         raise InvalidValue(NO_COLUMN)
     values = Values()
@@ -93,22 +93,33 @@ def of_file(file: IO[bytes], country: str | None) -> Values:
     return values
 
 
-def _columns(header: Sequence[str], rows: Sequence[Row]) -> dict[int, Field | None]:
-    """Return the columns of addresses and numbers; without a known header, the first one that has values."""
+def _columns(header: Sequence[str], rows: Sequence[Row], country: str | None) -> dict[int, Field | None]:
+    """Return the columns of addresses and numbers; without a known header, those in which most are values.
+
+    National numbers are values only with the country, in which identifiers and post codes may be such.
+    """
     layout = map_columns(list(header), Entity.CONTACTS)
     named: dict[int, Field | None] = dict.fromkeys((slot.index for slot in layout.emails), "email")
     named |= dict.fromkeys((slot.index for slot in layout.phones), "phone")
     if named:
         return named
     sample = [row.cells for row in rows[:_SAMPLE] if row.fault is None]
-    counts = [sum(_is_value(cells[index]) for cells in sample) for index in range(len(header))]
-    most = max(counts, default=0)
-    return {counts.index(most): None} if most else {}
+    return {
+        index: None
+        for index in range(len(header))
+        if _has_values([cells[index] for cells in sample], country)
+    }
 
 
-def _is_value(cell: str) -> bool:
+def _has_values(cells: Sequence[str], country: str | None) -> bool:
+    """Return whether at least half of the cells that are not empty are values."""
+    filled = [cell for cell in cells if cell.strip()]
+    return bool(filled) and sum(_is_value(cell, country) for cell in filled) * 2 >= len(filled)
+
+
+def _is_value(cell: str, country: str | None) -> bool:
     values = Values()
-    values.add(1, cell, None)
+    values.add(1, cell, country)
     return bool(values.found)
 
 

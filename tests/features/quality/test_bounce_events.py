@@ -12,7 +12,7 @@ from app.domain.errors import InvalidValue
 from app.engine.contacts.bounce_reports import FeedbackKind
 from app.features.quality import bounce_events, bounce_lists
 from app.features.quality.bounce_events import NOT_JSON, NOT_TEXT, TOO_DEEP, UNKNOWN
-from app.features.quality.bounce_words import NoBounce
+from app.features.quality.no_bounces import NoBounce
 
 pytestmark = pytest.mark.any_database
 

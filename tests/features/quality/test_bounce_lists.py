@@ -9,7 +9,7 @@ import pytest
 from app.domain.errors import InvalidValue
 from app.engine.contacts.bounce_reports import FeedbackKind
 from app.features.quality import bounce_lists
-from app.features.quality.bounce_words import NoBounce
+from app.features.quality.no_bounces import NoBounce
 
 pytestmark = pytest.mark.any_database
 
@@ -90,6 +90,7 @@ def test_only_the_hard_bounce_of_an_export_is_reported(content: bytes) -> None:
         ("SpamComplaint", NoBounce.UNWANTED),
         ("5.7.26", NoBounce.REFUSED),
         ("Unsubscribe", NoBounce.UNWANTED),
+        ("Ticket 77", NoBounce.UNCLEAR),
         ("2.0.0 OK", NoBounce.OTHER),
         ("delivered", NoBounce.OTHER),
     ],
@@ -108,7 +109,6 @@ def test_what_is_no_bounce_is_left_out_with_the_reason(said: str, why: NoBounce)
         ("hard_bounce", FeedbackKind.BOUNCE),
         ("5.2.1", FeedbackKind.BOUNCE),
         ("554", FeedbackKind.BOUNCE),
-        ("Ticket 77", FeedbackKind.BOUNCE),
         ("", FeedbackKind.BOUNCE),
         ("has_left", FeedbackKind.HAS_LEFT),
         ("No longer with the company", FeedbackKind.HAS_LEFT),
@@ -132,7 +132,7 @@ def test_a_column_of_numbers_reports_wrong_numbers() -> None:
 
     assert [(line.field, line.value, line.kind) for line in found.lines.values()] == [
         ("phone", "+12025550143", FeedbackKind.WRONG_NUMBER),
-        ("phone", "+12025550144", FeedbackKind.WRONG_NUMBER),
+        ("phone", "+12025550144", FeedbackKind.HAS_LEFT),
     ]
     assert [each.line for each in found.left_out] == [4]
 

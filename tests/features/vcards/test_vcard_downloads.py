@@ -79,7 +79,7 @@ def test_a_name_cannot_add_lines_to_the_card(version: Version) -> None:
     card = read(cards.vcard(PERSON | {"full_name": hostile, "title": "a\nTEL:1"}, version))
 
     assert [one.value for one in card.contents["email"]] == ["ada@acme.com"]
-    assert card.fn.value == "Ada EMAIL:eve@evil.exampleX"
+    assert card.fn.value == "Ada EMAIL:eve@evil.example X"
     assert card.title.value == "a TEL:1"
 
 
@@ -117,6 +117,21 @@ def test_a_name_of_signs_alone_is_a_given_name() -> None:
 
 
 @pytest.mark.any_database
+@pytest.mark.parametrize("version", cards.VERSIONS)
+@pytest.mark.parametrize("name", [None, "", "  ", "\u2028"])
+def test_a_person_without_a_name_has_one_given_name_and_no_family(name: str | None, version: Version) -> None:
+    lines = cards.vcard(PERSON | {"full_name": name}, version).split("\r\n")
+
+    assert lines[2:4] == ["FN:Name not known", "N:;Name not known;;;"]
+
+
+@pytest.mark.parametrize("separator", ["\x0b", "\x0c", "\x85", "\u2028", "\u2029", "\r"])
+def test_a_break_of_any_kind_is_a_space(separator: str) -> None:
+    card = read(cards.vcard(PERSON | {"full_name": f"Ada{separator}Lovelace"}, cards.VERSIONS[0]))
+
+    assert (card.fn.value, card.n.value.given) == ("Ada Lovelace", "Ada")
+
+
 @pytest.mark.parametrize("version", cards.VERSIONS)
 def test_a_person_of_whom_little_is_known_has_a_valid_card(version: Version) -> None:
     nothing = dict.fromkeys(PERSON)

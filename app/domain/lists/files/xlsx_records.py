@@ -13,6 +13,7 @@ from typing import IO, Any
 from app.domain.errors import InvalidValue
 from app.domain.lists.files.csv_records import Row, limited
 from app.domain.lists.files.xlsx_links import Links, links_of, with_targets
+from app.domain.lists.files.xlsx_packages import part_name, readable
 from app.domain.messages import Figure, Message
 
 MAX_ROWS = 1_048_576  # of a sheet, https://support.microsoft.com/office/1672b34d-7043-467e-8e27-269d656771c3
@@ -57,12 +58,14 @@ class Workbook:
         from openpyxl.utils.escape import unescape  # noqa: PLC0415
 
         self._unescape = unescape
-        self._file = file
         try:
-            self._book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            self._file = readable(file)
+            self._book = load_workbook(self._file, read_only=True, data_only=True, keep_links=False)
             self._sheets = {
                 sheet.title: sheet for sheet in self._book.worksheets if sheet.sheet_state == "visible"
             }
+        except InvalidValue:
+            raise
         except _ERRORS as error:
             raise InvalidValue(_BROKEN) from error
 
@@ -137,10 +140,10 @@ def _check_size(file: IO[bytes]) -> None:
         parts = zipfile.ZipFile(file).infolist()
     except _ERRORS as error:
         raise InvalidValue(_BROKEN) from error
-    if all(part.filename != _MAIN_PART for part in parts):
+    if all(part_name(part.filename) != _MAIN_PART for part in parts):
         raise InvalidValue(_NOT_A_WORKBOOK)
     for part in parts:
-        limit = MAX_SHEET_BYTES if part.filename.startswith(_SHEETS) else MAX_PART_BYTES
+        limit = MAX_SHEET_BYTES if part_name(part.filename).startswith(_SHEETS) else MAX_PART_BYTES
         if part.file_size > limit:
             raise InvalidValue(
                 Message(

@@ -14,6 +14,8 @@ _DATA = re.compile(
     r"[^@\s]{1,64}@[^@\s]{1,200}\.[^@\s.]{2,24}|(?:https?://|www\.)\S{1,500}|[+(]?\d[\d\s()./+-]{6,30}"
 )
 """An e-mail address, a link, a phone number or a date: what no header is."""
+_ADDRESS = re.compile(r"[^@\s<>]{1,64}@[^@\s<>]{1,200}\.[^@\s.<>]{2,24}")
+"""An address in a cell, which no header has either: `Ada <ada@acme.com>`, or a bullet before one."""
 
 
 def header_index(rows: Sequence[Row], count_known: CountKnown, *, has_header: bool | None) -> int | None:
@@ -29,7 +31,7 @@ def header_index(rows: Sequence[Row], count_known: CountKnown, *, has_header: bo
         index = counts.index(best)
         return index if has_header or not _follows_data(rows, index) else None
     wide = (index for index, row in enumerate(rows) if _filled(row) > 1)
-    index = next(wide, 0)
+    index = next(wide, next((index for index, row in enumerate(rows) if _filled(row)), 0))
     return index if has_header or not _data_cells(rows[index]) else None
 
 
@@ -94,7 +96,9 @@ def _follows_data(rows: Sequence[Row], index: int) -> bool:
 
 
 def _data_cells(row: Row) -> int:
-    return sum(1 for cell in row.cells if _DATA.fullmatch(cell.strip()))
+    return sum(
+        1 for cell in row.cells if _DATA.fullmatch(cell.strip()) or ("@" in cell and _ADDRESS.search(cell))
+    )
 
 
 def _filled(row: Row) -> int:
