@@ -17,14 +17,14 @@ from app.engine.owned import owned_people
 from app.engine.owned.owned_filters import Cursor, Selection, Sort
 from app.infra.database.session import Session
 
-READ_FOR_EACH = 150
+READ_FOR_EACH = 50
 """A name is common if one in so many people has it."""
 MAX_READ = 80_000
 """The people who are read in order, at most: of many who are wanted at once, more must have the name."""
 MANY = 20_000
 """A workspace that has revealed no more people has no common names: all of them are sorted fast."""
 _PROBE = 5
-"""So many of the first 750 people show that a name is common."""
+"""So many of the first 250 people show that a name is common."""
 
 
 def is_common(session: Session, workspace_id: str, name: str, *, wanted: int) -> bool:

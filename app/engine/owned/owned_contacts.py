@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, Select, func, literal, select, union_all
@@ -163,9 +164,8 @@ def places(
     session: Session, workspace_id: str, selection: Selection, *, after: Cursor | None, limit: int
 ) -> list[Cursor]:
     """Return the places of people in the order, the suppressed included."""
-    end = common_names.end_of(session, workspace_id, selection, after=after, limit=limit)
-    people = _ordered(session, selection, after, limit, end, is_place=True)
-    rows = session.execute(people, {"workspace_id": workspace_id})
+    read = partial(_ordered, session, selection, after, limit, is_place=True)
+    rows = _until_enough(session, workspace_id, selection, read, after=after, limit=limit)
     return [Cursor(row.sort_key, row.person_id) for row in rows]
 
 
@@ -208,14 +208,33 @@ def _rows(
     session: Session, workspace_id: str, selection: Selection, after: Cursor | None, limit: int
 ) -> Sequence[Row[Any]]:
     """Return the rows of the people, with the names of their owners."""
+
+    def read(end: datetime | None) -> Select[Any]:
+        people = _ordered(session, selection, after, limit, end).subquery("ordered")
+        return (
+            select(people, Account.name.label("owner_name"))
+            .outerjoin(Account, Account.id == people.c.owner_id)
+            .order_by(*selection.ordered(people.c.sort_key, people.c.person_id))
+        )
+
+    return _until_enough(session, workspace_id, selection, read, after=after, limit=limit)
+
+
+def _until_enough(
+    session: Session,
+    workspace_id: str,
+    selection: Selection,
+    read: Callable[[datetime | None], Select[Any]],
+    *,
+    after: Cursor | None,
+    limit: int,
+) -> Sequence[Row[Any]]:
+    """Return the rows of the query for people up to a time, or for all of them if some went meanwhile."""
     end = common_names.end_of(session, workspace_id, selection, after=after, limit=limit)
-    people = _ordered(session, selection, after, limit, end).subquery("ordered")
-    statement = (
-        select(people, Account.name.label("owner_name"))
-        .outerjoin(Account, Account.id == people.c.owner_id)
-        .order_by(*selection.ordered(people.c.sort_key, people.c.person_id))
-    )
-    return session.execute(statement, {"workspace_id": workspace_id}).all()
+    rows = session.execute(read(end), {"workspace_id": workspace_id}).all()
+    if end is None or len(rows) == limit:
+        return rows
+    return session.execute(read(None), {"workspace_id": workspace_id}).all()
 
 
 def _ordered(
@@ -245,7 +264,7 @@ def _ordered(
             if is_place
             else branch.query.add_columns(*place, branch.updated_at.label("updated_at"))
         ).where(*selection.conditions(branch, dialect, rules, in_order=end is not None))
-        if end is not None:  # only on PostgreSQL
+        if end is not None:
             query = query.where(selection.until(branch, end))
         if after is not None:
             query = query.where(selection.after(branch, after))

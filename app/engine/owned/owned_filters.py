@@ -76,7 +76,7 @@ class Selection:
         return [owned_people.revealed(), owned_people.only_saved()]
 
     @property
-    def starts_with_revealed(self) -> bool:
+    def starts_with_revealed(self) -> bool:  # only on PostgreSQL
         """Return whether the revealed people are a part of their own."""
         return self.branches[0].is_revealed
 

@@ -81,6 +81,25 @@ def test_places_are_in_order_and_end_with_the_last(
     assert all(earlier.key <= later.key for earlier, later in pairwise([*places, *others]))  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(("days", "limit"), [(-1, 5), (1, 5), (1, 100), (9, 5)])
+def test_nobody_is_missing_if_there_are_fewer_up_to_the_time_than_a_moment_ago(
+    session: Session,
+    workspace_id: str,
+    expected: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    days: int,
+    limit: int,
+) -> None:
+    monkeypatch.setattr(common_names, "end_of", lambda *_arguments, **_named: NOW + days * DAY)
+
+    for order, ids in ((Order.ASCENDING, expected), (Order.DESCENDING, expected[::-1])):
+        selection = Selection(name="an", order=order)
+        places = owned_contacts.places(session, workspace_id, selection, after=None, limit=limit)
+        assert pages(session, workspace_id, selection, limit) == ids
+        assert [place.person_id for place in places] == ids[:limit]
+
+
 @pytest.mark.usefixtures("expected")
 @pytest.mark.skipif(POSTGRES is None, reason="PostgreSQL has the index")
 @pytest.mark.parametrize(
