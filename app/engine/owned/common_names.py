@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, and_, literal, select
+from sqlalchemy import ColumnElement, and_, literal, select
 
 from app.engine.ledger.reveals import OWNED, Reveal
 from app.engine.owned import owned_people
@@ -60,9 +60,12 @@ def _time_of(  # only on PostgreSQL
     branch = owned_people.revealed()
     rules = session.settings.regional_rules
     is_found = and_(*selection.conditions(branch, "postgresql", rules, in_order=True))
-    read: Select[Any] = branch.query.with_only_columns(
-        branch.added_at.label("at"), branch.person_id.label("person_id"), is_found.label("is_found")
+    columns: tuple[ColumnElement[Any], ...] = (
+        branch.added_at.label("at"),
+        branch.person_id.label("person_id"),
+        is_found.label("is_found"),
     )
+    read = branch.query.with_only_columns(*columns)
     if after is not None:
         read = read.where(selection.after(branch, after))
     read = read.order_by(*selection.ordered(branch.added_at, branch.person_id))
