@@ -4,7 +4,7 @@
 
 It starts a throw-away PostgreSQL server with people whom one workspace has revealed, and a fifth as many who
 are saved, half of them without a contact. The figures are milliseconds of a page of the search, as the page
-/contacts and the API read it, and of a round of `/lists/matching` for 10,000 people: those on processors, of
+/contacts reads it, and of a round of `/lists/matching` for 10,000 people: those on processors, of
 this process and of its connection to PostgreSQL, which count where other programs run, and those that passed.
 """
 
