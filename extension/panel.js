@@ -129,10 +129,19 @@ async function render() {
   main.replaceChildren(...(isHome ? [searchForm(app), hint].filter(Boolean) : []), content);
   try {
     const node = await viewStack[viewStack.length - 1](app);
-    if (!signal.aborted) content.replaceChildren(node, ...(isHome ? [otherRequests(app)] : []));
+    if (signal.aborted) return;
+    content.replaceChildren(node);
+    if (isHome) showOtherRequests(app, content);
   } catch (error) {
     if (!signal.aborted) content.replaceChildren(await errorView(error, session));
   }
+}
+
+/** Show the other requests once what is above them is there: they would move away from the pointer.
+ *  @param {App} app @param {HTMLElement} content */
+async function showOtherRequests(app, content) {
+  await Promise.all(app.loads);
+  if (!app.signal.aborted) content.append(otherRequests(app));
 }
 
 /** @param {StoredSession} session @param {Page|null} page @param {AbortSignal} signal @returns {App} */
@@ -144,6 +153,7 @@ function createApp(session, page, signal) {
     page,
     company: page?.kind === "site" ? { name: null, domain: page.host } : null, // until the view knows more
     shownRequests: new Set(),
+    loads: [],
     open: (view) => (viewStack.push(view), navigate()),
     restart: start,
   };

@@ -5,9 +5,10 @@
 /** The company on the page, for a search by name alone. @typedef {{name: string|null, domain: string|null}} CompanyHint */
 /**
  * The context of an open view. `signal` is aborted when the view closes; `shownRequests` are the names of the requests
- * that the view shows itself.
+ * that the view shows itself, and `loads` end when everything that it shows without another click is there.
  * @typedef {{session: import("./storage.js").StoredSession, client: import("./client/api.js").Client,
  *   signal: AbortSignal, page: import("./storage.js").Page|null, company: CompanyHint|null, shownRequests: Set<string>,
+ *   loads: Promise<unknown>[],
  *   open: (view: View) => Promise<void>, restart: () => Promise<void>}} App
  */
 /**

@@ -13,9 +13,9 @@ from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
 from app.domain.permissions import Permission
 from app.domain.version import API_VERSION
-from app.engine.accounts import accounts
-from app.engine.accounts.accounts import Profile, Role
-from app.engine.ledger import next_grants
+from app.engine.accounts.accounts import Role
+from app.engine.ledger import profiles
+from app.engine.ledger.profiles import Profile
 from app.engine.providers import provider_throttles
 from app.infra import clock
 from app.infra.crypto import oprf
@@ -222,7 +222,7 @@ def logout() -> Response:
 def describe(transaction: Session, current: Caller) -> dict[str, Any]:
     """Return the body of `session`, which is also part of the login response."""
     settings = services().settings
-    account = accounts.profile(transaction, current.account_id)
+    account = profiles.of_account(transaction, current.account_id)
     permitted = current.permissions & permissions.granted(  # a session that starts has those of its account
         is_admin=account.role == Role.ADMIN,
         denied_to_members=account.denied_to_members,
@@ -249,7 +249,7 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
             "permissions": sorted(permitted),
             "expires_at": clock.rfc3339(current.expires_at),
         },
-        "credits": _credits(transaction, account, sees_costs=Permission.SEE_COSTS in permitted),
+        "credits": _credits(account, sees_costs=Permission.SEE_COSTS in permitted),
         "prices": settings.prices,
         "purposes": {"required": settings.purpose_rule.is_set, "allowed": list(settings.purposes)},
         "hash_lookup": _hash_lookup(settings),
@@ -264,10 +264,10 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
     return described
 
 
-def _credits(transaction: Session, account: Profile, *, sees_costs: bool) -> dict[str, Any]:
+def _credits(account: Profile, *, sees_costs: bool) -> dict[str, Any]:
     if not sees_costs:
         return {"balance": None, "reserved": None, "next_grant": None}
-    grant = next_grants.of_workspace(transaction, account.workspace_id)
+    grant = account.next_grant
     return {
         "balance": account.available,
         "reserved": account.held,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import Literal
 
@@ -80,6 +81,8 @@ class KindSpec:
         return f"PRICE_{self.name}".replace(".", "_").upper()
 
 
+VERIFICATION_DEADLINE = timedelta(days=1)
+"""A mail host may ask for patience: a verdict that is not there by then is unknown, and not charged."""
 KINDS: dict[str, KindSpec] = {}
 """The kinds of jobs that a workspace can submit, by name."""
 

@@ -9,7 +9,7 @@ from app.domain.records.subjects import Subject
 from app.engine.contacts.saved import contact_lists
 from app.engine.jobs import contact_receipts
 from app.engine.ledger import reveals
-from app.engine.owned import owned_contacts
+from app.engine.owned import common_names, owned_contacts
 from app.engine.owned.owned_filters import Order, Selection, Sort
 from app.pages import job_pages, person_offers
 from app.web import costs
@@ -20,6 +20,7 @@ from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.contact_filters import ContactFilters
 from app.web.pages.forms import InvalidForm
+from app.web.pages.paging import ROWS
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.owned_schemas import NotesSchema
@@ -42,12 +43,18 @@ def index() -> Response:
 @signed_in
 @limited(Policy.READ)
 def find() -> Response:
-    """List the first contacts with this name. A form, so that no URL contains a name."""
+    """List the first contacts with this name, or the latest if very many have it.
+
+    A form, so that no URL contains a name.
+    """
     name = forms.text("q")
     if not name:
         return go_to("contacts_page.index")
-    selection = Selection(name=name, sort=Sort.NAME, order=Order.ASCENDING)
-    return contact_table.show(ContactFilters(), selection=selection, name=name)
+    with services().database.reading() as session:
+        is_common = common_names.is_common(session, caller().workspace_id, name, wanted=ROWS)
+    by_name = Selection(name=name, sort=Sort.NAME, order=Order.ASCENDING)
+    selection = Selection(name=name) if is_common else by_name
+    return contact_table.show(ContactFilters(), selection=selection, name=name, is_common=is_common)
 
 
 @blueprint.get("/contacts/download")

@@ -57,8 +57,9 @@ function applyPush(list, request) {
     const listed = list.byKey.get(keyOf(subject));
     if (!listed) return [];
     const { outcome = null, error_message: error = null } = receipts.get(request.body.contact_ids[index]) ?? {};
+    const { push: before } = listed;
     listed.push = request.state === "refused" ? null : { vendor, outcome, error };
-    return [listed];
+    return before?.vendor === listed.push?.vendor && before?.outcome === listed.push?.outcome ? [] : [listed];
   });
   list.changed(changed);
 }

@@ -34,6 +34,8 @@ export function peopleActions(app, list, lookUp) {
     may(app.session, "export") && iconButton("download", t("download_csv"), download),
   );
   const parts = [enrichment, listing];
+  /** The key of the request whose result is shown in a place. @type {Map<HTMLElement, string>} */
+  const results = new Map();
   /** @type {ReturnType<typeof disclosure>|null} */
   let pushing = null; // until a CRM is known to which the account may push
   const bar = h("div", { class: "bar" }, enrichment.toggle, listing.toggle);
@@ -145,11 +147,14 @@ export function peopleActions(app, list, lookUp) {
     const place = isPush ? pushed : request;
     place.hidden = false;
     if (!isFinished(stored)) {
+      results.delete(place);
       if (isPush) showPushProgress(stored, place);
       else showProgress(app, stored, place);
       run(stored);
       return;
     }
+    if (results.get(place) === stored.key) return; // a button that is replaced while it is pressed gets no click
+    results.set(place, stored.key);
     markSeen(stored);
     place.replaceChildren(...(isPush ? pushResult(app, stored, done) : resultOf(app, stored, done, pushOffer())));
 

@@ -108,6 +108,7 @@ export function searchView(name) {
     const status = h("div", { class: "stack" });
     const list = h("div", { class: "stack" });
     let shown = "";
+    let finished = ""; // the key of the request whose result is shown
     let controller = new AbortController(); // of the list that is shown
     onRequestChange([name], show, app.signal);
     const stored = await findRequest([name]);
@@ -120,8 +121,11 @@ export function searchView(name) {
     async function show(request) {
       heading.textContent = request.person.label;
       if (!isFinished(request)) showProgress(app, request, status);
-      else status.replaceChildren(...resultOf(app, request, more));
-      if (isFinished(request)) markSeen(request);
+      else if (request.key !== finished) {
+        finished = request.key; // a button that is replaced while it is pressed gets no click
+        status.replaceChildren(...resultOf(app, request, more));
+        markSeen(request);
+      }
       await showPeople(request);
 
       async function more() {

@@ -62,10 +62,10 @@ export function personView(subject) {
       fieldCard(app, "email", person, lookup),
       fieldCard(app, "phone", person, lookup),
       ...(contact || lookup.excluded ? [] : [await enrichmentCard(app, person)]),
-      crm,
       ...(save ? [save] : []),
+      crm, // it comes later than the rest, which must not move away from the pointer
     );
-    if (contact && lookup.revealed.emails.length > 0) showCrmCard(app, crm, contact.id);
+    if (contact && lookup.revealed.emails.length > 0) app.loads.push(showCrmCard(app, crm, contact.id));
     if (contact && (lookup.revealed.emails.length > 0 || lookup.revealed.phones.length > 0)) addVcard(app, top, contact);
     return container;
   };

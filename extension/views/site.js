@@ -88,11 +88,18 @@ async function showCompany(app, content, page, lookup) {
   }
   if (!company) return content.replaceChildren(unknownState(page), ...(await searchOf(app, page, null)));
   const people = h("section", { class: "people" });
-  const show = () => showLeads(app, people, company);
+  const search = h("div", {}, ...(await searchOf(app, page, company)));
   const hint = () => h("p", { class: "hint" }, t("show_leads_hint", company.domain ?? ""));
-  if (lookup.sendsHash) show();
+  if (lookup.sendsHash) app.loads.push(show());
   else if (company.domain) people.append(button(t("show_leads"), show, { class: "primary" }), hint());
-  content.replaceChildren(companyCard(company), people, ...(await searchOf(app, page, company)));
+  content.replaceChildren(companyCard(company), people, search);
+
+  /** Show the people, and the search below them once they are there: it would move away from the pointer. */
+  async function show() {
+    search.hidden = true;
+    await showLeads(app, people, /** @type {Company} */ (company));
+    search.hidden = false;
+  }
 }
 
 /** Return the search for further people of a company, or of a website whose company is not known.

@@ -214,6 +214,15 @@ class BrowserUser:
         values = self.get_storage("local") | self.get_storage("session")
         return [value for key, value in values.items() if key.startswith("request:")]
 
+    def change_request(self, page: Page, **values: Any) -> None:
+        """Change the one stored request, and wait until the page has shown the change."""
+        [request] = self.stored_requests()
+        area = "session" if request["state"] in {"done", "refused"} else "local"
+        listen = "() => chrome.storage.onChanged.addListener(() => { document.body.id = 'informed'; })"
+        page.evaluate(listen)  # after the listeners of the page, which are called first
+        self.set_storage(area, **{f"request:{request['key']}": request | values})
+        page.locator("#informed").wait_for()
+
     def badge_text(self) -> str:
         text: str = self.worker.evaluate("() => chrome.action.getBadgeText({})")
         return text
@@ -265,6 +274,15 @@ def mouse_held_down_on(page: Page, button: Locator) -> Iterator[None]:
     page.mouse.down()
     yield
     page.mouse.up()
+
+
+def layout(page: Page) -> list[Any]:
+    """Return the positions of all visible controls of the view."""
+    script = """nodes => nodes.map((node) => {
+      const { x, y, height } = node.getBoundingClientRect();
+      return [x, y, height];
+    })"""
+    return list(page.locator("main").locator("button:visible, summary:visible").evaluate_all(script))
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def vendors() -> Iterator[FakeVendors]:
 def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
     """Run one service for this folder, which searches the sandbox first, then Hunter and Prospeo."""
     chromium_path()
-    folder = tmp_path_factory.mktemp("extension")
+    folder, here = tmp_path_factory.mktemp("extension"), Path(__file__).parent
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"extension_{worker_id}"))
         settings = vendors.settings() | {
@@ -37,8 +37,9 @@ def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker
             "WEB_CONCURRENCY": "1",
             "COMPANY_FILTER_KEY": SIGNING_SEED,
             "WEBHOOK_NETWORKS": "127.0.0.1/32",  # of the CRMs on loopback
+            "PYTHONPATH": f"{here.parents[1]}:{here}",
         }
-        yield stop.enter_context(running(folder, url, **settings))
+        yield stop.enter_context(running(folder, url, application="patient_workers_entry", **settings))
 
 
 @pytest.fixture(scope="session")

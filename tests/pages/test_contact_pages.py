@@ -18,6 +18,7 @@ from worker_harness import deliver, make_services
 from app.domain.ids import new_id
 from app.engine.contacts.emails import Email
 from app.engine.ledger.reveals import Reveal, RevealedValue
+from app.engine.owned import common_names
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal as reveal_jobs
 
@@ -86,6 +87,29 @@ def test_a_name_is_searched_by_a_form_and_in_no_url(browser: Visitor, user: Sign
 
     assert names(page.text) == ["Ada Lovelace"]
     assert not re.search(r'(href|action)="[^"]*lovel', page.text)
+
+
+@pytest.mark.parametrize(
+    ("is_common", "said", "order"),
+    [(True, "These are the latest.", ["Bob Ray", "Ann Ray"]), (False, ", by name.", ["Ann Ray", "Bob Ray"])],
+)
+def test_of_a_name_that_very_many_have_the_latest_are_shown(
+    browser: Visitor,
+    user: SignedInUser,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_common: bool,
+    said: str,
+    order: list[str],
+) -> None:
+    monkeypatch.setattr(common_names, "is_common", lambda *_arguments, **_named: is_common)
+    for name in ("Ann Ray", "Bob Ray"):
+        reveal(user, name)
+
+    page = browser.send("/contacts", q="ray")
+
+    assert said in page.text
+    assert names(page.text) == order
 
 
 @pytest.mark.parametrize("query", ["status=nice", "order=shoe", "after=x", "list=x", "tag=%00x", "owner=x"])

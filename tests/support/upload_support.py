@@ -15,7 +15,6 @@ from stored_support import a_contact, an_email
 from worker_harness import WorkerHarness
 
 from app.domain.ids import new_id
-from app.domain.kinds import Kind
 from app.engine.accounts import accounts
 from app.engine.enrichments.skips import SkipRule
 from app.engine.jobs.jobs import Job
@@ -27,13 +26,14 @@ from app.features.uploads.erasure import RowKey
 from app.features.uploads.personal_data import UploadedData
 from app.features.uploads.result_rows import ResultRow
 from app.features.uploads.tables import Upload, UploadStatus
-from app.features.verifications.work import verification
 from app.infra import clock
 from workers.execution import job_runner
-from workers.jobs.enrichment_request import enrichment_request
+from workers.execution.feature import work_parts
+from workers.jobs import enrichment_request  # noqa: F401 -- it registers its jobs
 
 HEADER = ("Name", "Work email", "Notes")
 MAX_TURNS = 100
+work_parts()  # they register their jobs
 
 
 @dataclass
@@ -115,8 +115,7 @@ class Uploader:
     def run_job(self, job_id: str) -> None:
         with self.harness.database.reading() as session:
             kind = session.scalar(select(Job.kind).where(Job.id == job_id))
-        work_of_kind = verification if kind == Kind.VERIFICATION else enrichment_request
-        job_runner.run(job_id, work_of_kind, self.harness.services)
+        job_runner.run(job_id, job_runner.JOBS[kind], self.harness.services)
 
     def run(self, upload_id: str) -> Upload:
         """Continue a started upload until it waits for a member or is over; return it."""

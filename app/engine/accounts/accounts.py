@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import CheckConstraint, String, bindparam, exists, false, select
+from sqlalchemy import CheckConstraint, String, exists, false, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.errors import ApiAccessRequired, NotFound
 from app.domain.ids import is_id, new_id
 from app.engine.accounts import api_keys, sessions, workspaces
-from app.engine.accounts.workspaces import Workspace, foreign_key
+from app.engine.accounts.workspaces import foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement, columns_of
 
 
 class EmailTaken(ValueError):  # noqa: N818 -- named after what is wrong with the value
@@ -60,46 +59,6 @@ class Account(Base):
     totp_enabled_at: Mapped[datetime | None]
     language: Mapped[str | None] = mapped_column(String(8))
     created_at: Mapped[datetime]
-
-
-class Profile(NamedTuple):
-    """An account, and the name and the balance of its workspace."""
-
-    id: str
-    email: str
-    name: str
-    role: str
-    permissions: dict[str, bool] | None
-    api_access: bool
-    language: str | None
-    workspace_id: str
-    workspace_name: str
-    denied_to_members: list[str] | None
-    available: int
-    held: int
-
-
-_PROFILE = Statement(
-    Profile,
-    lambda _dialect: (
-        select(
-            *columns_of(Account, ("id", "email", "name", "role", "permissions", "api_access", "language")),
-            Workspace.id.label("workspace_id"),
-            Workspace.name.label("workspace_name"),
-            Workspace.denied_to_members,
-            Workspace.available,
-            Workspace.held,
-        )
-        .join(Workspace, Workspace.id == Account.workspace_id)
-        .where(Account.id == bindparam("account_id"))
-    ),
-)
-
-
-def profile(session: Session, account_id: str) -> Profile:
-    """Return an existing account with the id, the name and the balance of its workspace."""
-    [row] = _PROFILE.all(session, {"account_id": account_id})
-    return row
 
 
 def create(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index, Select, bindparam, case, func, select
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import BigInteger, ColumnElement, Index, Select, bindparam, case, func, select
+from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from app.domain.credit_schedules import NextGrant
 from app.engine.accounts.accounts import Account
@@ -40,11 +40,16 @@ class CreditSchedule(Base):
     created_at: Mapped[datetime]
 
 
+def granted() -> ColumnElement[int]:
+    """Return the credits that a schedule grants next."""
+    seat = aliased(Account)
+    is_seat = (seat.workspace_id == CreditSchedule.workspace_id, seat.disabled_at.is_(None))
+    seats = select(func.count()).select_from(seat).where(*is_seat).scalar_subquery()
+    return CreditSchedule.credits * case((CreditSchedule.per_seat, seats), else_=1)
+
+
 def _next(_dialect: str) -> Select[datetime, int]:
-    is_seat = (Account.workspace_id == CreditSchedule.workspace_id, Account.disabled_at.is_(None))
-    seats = select(func.count()).select_from(Account).where(*is_seat).scalar_subquery()
-    granted = CreditSchedule.credits * case((CreditSchedule.per_seat, seats), else_=1)
-    return select(CreditSchedule.next_at.label("at"), granted.label("credits")).where(
+    return select(CreditSchedule.next_at.label("at"), granted().label("credits")).where(
         CreditSchedule.workspace_id == bindparam("workspace_id"), CreditSchedule.paused_at.is_(None)
     )
 

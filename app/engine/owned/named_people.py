@@ -65,6 +65,14 @@ def named(dialect: str, branch: Branch, text: str) -> ColumnElement[bool]:
     )
 
 
+def is_named(text: str) -> ColumnElement[bool]:
+    """Return whether a row of people has the name, for statements that read the rows in order.
+
+    PostgreSQL cannot use the index for it.
+    """
+    return or_(*(_has_words("sqlite", model.__table__, text) for model in (Contact, SavedProfile)))
+
+
 def is_among(dialect: str, column: SQLColumnExpression[str], *rows: Select[Any]) -> ColumnElement[bool]:
     """Return whether the column is in the rows; PostgreSQL starts with an array, not with a subquery."""
     found = union_all(*(query.correlate(None) for query in rows))

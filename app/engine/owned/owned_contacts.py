@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, Select, func, literal, select, union_all
-from sqlalchemy.sql.elements import SQLColumnExpression
 
 from app.domain import ids
 from app.domain.errors import ContactNotFound
@@ -19,7 +20,8 @@ from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.lookups import contact_data, job_change_descriptions, representations
 from app.engine.lookups.contact_data import ContactData, Person
 from app.engine.lookups.job_change_descriptions import JobChange
-from app.engine.owned.owned_filters import Cursor, Order, Selection
+from app.engine.owned import common_names
+from app.engine.owned.owned_filters import Cursor, Selection
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
 
@@ -162,8 +164,8 @@ def places(
     session: Session, workspace_id: str, selection: Selection, *, after: Cursor | None, limit: int
 ) -> list[Cursor]:
     """Return the places of people in the order, the suppressed included."""
-    people = _ordered(session, selection, after, limit, is_place=True)
-    rows = session.execute(people, {"workspace_id": workspace_id})
+    read = partial(_ordered, session, selection, after, limit, is_place=True)
+    rows = _until_enough(session, workspace_id, selection, read, after=after, limit=limit)
     return [Cursor(row.sort_key, row.person_id) for row in rows]
 
 
@@ -206,21 +208,48 @@ def _rows(
     session: Session, workspace_id: str, selection: Selection, after: Cursor | None, limit: int
 ) -> Sequence[Row[Any]]:
     """Return the rows of the people, with the names of their owners."""
-    people = _ordered(session, selection, after, limit).subquery("ordered")
-    statement = (
-        select(people, Account.name.label("owner_name"))
-        .outerjoin(Account, Account.id == people.c.owner_id)
-        .order_by(*_order(selection, people.c.sort_key, people.c.person_id))
-    )
-    return session.execute(statement, {"workspace_id": workspace_id}).all()
+
+    def read(end: datetime | None) -> Select[Any]:
+        people = _ordered(session, selection, after, limit, end).subquery("ordered")
+        return (
+            select(people, Account.name.label("owner_name"))
+            .outerjoin(Account, Account.id == people.c.owner_id)
+            .order_by(*selection.ordered(people.c.sort_key, people.c.person_id))
+        )
+
+    return _until_enough(session, workspace_id, selection, read, after=after, limit=limit)
+
+
+def _until_enough(
+    session: Session,
+    workspace_id: str,
+    selection: Selection,
+    read: Callable[[datetime | None], Select[Any]],
+    *,
+    after: Cursor | None,
+    limit: int,
+) -> Sequence[Row[Any]]:
+    """Return the rows of the query for people up to a time, or for all of them if some went meanwhile."""
+    end = common_names.end_of(session, workspace_id, selection, after=after, limit=limit)
+    rows = session.execute(read(end), {"workspace_id": workspace_id}).all()
+    if end is None or len(rows) == limit:
+        return rows
+    return session.execute(read(None), {"workspace_id": workspace_id}).all()
 
 
 def _ordered(
-    session: Session, selection: Selection, after: Cursor | None, limit: int, *, is_place: bool = False
+    session: Session,
+    selection: Selection,
+    after: Cursor | None,
+    limit: int,
+    end: datetime | None,
+    *,
+    is_place: bool = False,
 ) -> Select[Any]:
     """Return the query for people in order; each branch is limited on its own, so that it can use its index.
 
-    With `is_place`, only their places in the order are read.
+    It reads the people up to the `end`, if there is one. With `is_place`, only their places in the order are
+    read.
     """
     dialect, rules = session.get_bind().dialect.name, session.settings.regional_rules
     parts = []
@@ -234,19 +263,16 @@ def _ordered(
             branch.query.with_only_columns(*place)
             if is_place
             else branch.query.add_columns(*place, branch.updated_at.label("updated_at"))
-        ).where(*selection.conditions(branch, dialect, rules))
+        ).where(*selection.conditions(branch, dialect, rules, in_order=end is not None))
+        if end is not None:
+            query = query.where(selection.until(branch, end))
         if after is not None:
             query = query.where(selection.after(branch, after))
-        ordered = query.order_by(*_order(selection, key, branch.person_id))
+        ordered = query.order_by(*selection.ordered(key, branch.person_id))
         parts.append(select(ordered.limit(literal(limit)).subquery()))
     people = (parts[0] if len(parts) == 1 else union_all(*parts)).subquery("people")
-    order = _order(selection, people.c.sort_key, people.c.person_id)
+    order = selection.ordered(people.c.sort_key, people.c.person_id)
     return select(people).order_by(*order).limit(literal(limit))
-
-
-def _order(selection: Selection, *columns: SQLColumnExpression[Any]) -> list[ColumnElement[Any]]:
-    is_descending = selection.order is Order.DESCENDING
-    return [column.desc() if is_descending else column.asc() for column in columns]
 
 
 class _Contact(NamedTuple):

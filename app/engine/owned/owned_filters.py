@@ -75,6 +75,11 @@ class Selection:
             return [owned_people.revealed()]
         return [owned_people.revealed(), owned_people.only_saved()]
 
+    @property
+    def starts_with_revealed(self) -> bool:  # only on PostgreSQL
+        """Return whether the revealed people are a part of their own."""
+        return self.branches[0].is_revealed
+
     def key(self, branch: Branch) -> SQLColumnExpression[Any]:
         """Return the expression that the people of the branch are sorted by."""
         return {
@@ -84,13 +89,19 @@ class Selection:
             Sort.UPDATED_AT: branch.updated_at,
         }[self.sort]
 
-    def conditions(self, branch: Branch, dialect: str, rules: RegionalRules) -> list[ColumnElement[bool]]:
-        """Return the conditions for the people of the branch; `rules` hide values from the filters."""
+    def conditions(
+        self, branch: Branch, dialect: str, rules: RegionalRules, *, in_order: bool = False
+    ) -> list[ColumnElement[bool]]:
+        """Return the conditions for the people of the branch; `rules` hide values from the filters.
+
+        With `in_order`, they do not start with those who have the name.
+        """
+        by_index = partial(named_people.named, dialect, branch)
         given: list[tuple[Any, Any]] = [
             (self.list_name, partial(owned_conditions.on_list, dialect)),
             (self.tag, partial(owned_conditions.tagged, dialect)),
             (self.company, owned_conditions.at_company),
-            (self.name, partial(named_people.named, dialect, branch)),
+            (self.name, named_people.is_named if in_order else by_index),
             (self.status, partial(owned_conditions.with_status, rules)),
         ]
         conditions = [condition(value) for value, condition in given if value is not None]
@@ -104,6 +115,16 @@ class Selection:
                 is_row if ids.is_id(self.person_id, "prf") else branch.has_contact(self.person_id)
             )
         return conditions
+
+    def ordered(self, *columns: SQLColumnExpression[Any]) -> list[ColumnElement[Any]]:
+        """Return the columns in this order."""
+        is_descending = self.order is Order.DESCENDING
+        return [column.desc() if is_descending else column.asc() for column in columns]
+
+    def until(self, branch: Branch, end: datetime) -> ColumnElement[bool]:
+        """Return the condition for the people up to this time, in the order of a time."""
+        key = self.key(branch)
+        return key >= end if self.order is Order.DESCENDING else key <= end
 
     def after(self, branch: Branch, cursor: Cursor) -> ColumnElement[bool]:
         """Return the condition for the people after the cursor."""

@@ -46,7 +46,8 @@ def create_link(account_id: str) -> ResetLink:
         account = accounts.get(session, current.workspace_id, account_id)
         if account_id == current.account_id:
             raise PasswordResetRefused(OWN)
-        by_operator = app.settings.is_operator(accounts.profile(session, current.account_id).email)
+        admin = accounts.get(session, current.workspace_id, current.account_id)
+        by_operator = app.settings.is_operator(admin.email)
         if not account_rules.may_change(account.email, by_operator=by_operator):
             raise OperatorRequired("This is the account of an operator. Only an operator can change it.")
         if reason := rules.refusal(account, app.settings):

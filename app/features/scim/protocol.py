@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from apiflask import APIBlueprint
-from flask import Response, current_app, g, request
+from flask import Flask, Response, current_app, g, request
+from flask.sansio.blueprints import BlueprintSetupState
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.domain.audit_actions import Actor, ActorKind
@@ -36,11 +38,30 @@ RATE = "1500/minute"
 DEFAULT_COUNT = 100
 MAX_BYTES = 1024 * 1024
 """The largest body: a group of about ten thousand. Some providers send all members at each change."""
+_SLASHES = re.compile("/{2,}")
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _KNOWN = (*TYPES, "Schemas", "ResourceTypes", "ServiceProviderConfig")
 _TYPE = f"<any({','.join(TYPES)}):kind>"
 
 blueprint = APIBlueprint("scim", __name__, url_prefix=ROOT, enable_openapi=False)
+
+
+@blueprint.record_once
+def _accept_extra_slashes(state: BlueprintSetupState) -> None:
+    """Route `/scim/v2//Users` and `/scim/v2/Users/` as `/scim/v2/Users`.
+
+    Providers append their paths to the address that the admin typed, with a slash at its end or without one.
+    """
+    app = cast("Flask", state.app)
+    route = app.wsgi_app
+
+    def routed(environ: dict[str, Any], start_response: Any) -> Any:  # noqa: ANN401 -- types of WSGI
+        path = environ["PATH_INFO"]
+        if path.startswith(f"{ROOT}/"):
+            environ["PATH_INFO"] = _SLASHES.sub("/", path).rstrip("/")
+        return route(environ, start_response)
+
+    app.wsgi_app = routed  # type: ignore[method-assign]
 
 
 @blueprint.errorhandler(ScimError)
@@ -96,9 +117,10 @@ def _admit_longer_body() -> None:
         body_memory.reserve(length)
 
 
+@blueprint.get("")
 @blueprint.post("/.search")
 def search_everything() -> Response:
-    """List resources of all types, by a filter in the body."""
+    """List resources of all types, by a filter; some providers test the connection with that."""
     return _list(lambda *arguments: [found for kind in TYPES.values() for found in kind.find(*arguments)])
 
 
@@ -185,12 +207,13 @@ def get_resource_type(name: str) -> Response:
     return _named(discovery.resource_types(_base()), name)
 
 
+@blueprint.route("", methods=_METHODS[1:], defaults={"rest": ""})
 @blueprint.route("/<path:rest>", methods=_METHODS)
 def other(rest: str) -> Response:
     """Refuse every other path and method."""
     if rest in {"Bulk", "Me"} or rest.startswith("Me/"):
         raise ScimError(501, "This is not supported.")
-    if rest.partition("/")[0] in _KNOWN and rest.count("/") <= 1:
+    if rest.partition("/")[0] in ("", *_KNOWN) and rest.count("/") <= 1:
         raise ScimError(405, "The path does not support this method.")
     raise ScimError(404, "There is no such endpoint.")
 

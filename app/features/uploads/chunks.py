@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import and_, func, or_, select, update
 
 from app.domain.errors import InsufficientCredits
-from app.domain.kinds import Kind
+from app.domain.kinds import VERIFICATION_DEADLINE, Kind
 from app.domain.permissions import Permission
 from app.engine.accounts import permissions
 from app.engine.accounts.accounts import Account
@@ -37,8 +37,6 @@ SIZE = 100
 """The people of a job."""
 WINDOW = 4
 """The open jobs of an upload. Only they hold credits, and only they occupy threads of the workers."""
-VERIFICATION_DEADLINE = timedelta(days=1)
-"""A mail host may ask for patience: a verdict that is not there by then is not charged."""
 MAX_CREDITS = "max_credits"
 ACCOUNT_DISABLED = "account_disabled"
 KEY_ENDED = "key_ended"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache, partial
 from typing import Any, cast
 
@@ -12,7 +11,7 @@ from sqlalchemy import Table, delete, func, insert, select
 
 from app.domain.errors import InsufficientCredits, NotFound
 from app.domain.ids import is_id, new_id
-from app.domain.kinds import Kind
+from app.domain.kinds import VERIFICATION_DEADLINE, Kind
 from app.domain.messages import Message
 from app.engine.accounts.workspaces import balance
 from app.engine.jobs import group_submission, item_rows, submission
@@ -29,8 +28,6 @@ from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
 JOB_SIZE = 100
-DEADLINE = timedelta(days=1)
-"""A verdict that is not there by then is unknown, and not charged."""
 RUNNING, FINISHED = "running", "finished"
 _DIGEST_BYTES = 16
 _JOBS = cast("Table", VerificationJob.__table__)
@@ -140,12 +137,16 @@ def create(session: Session, new: NewList, *, now: Moment) -> VerificationList:
     session.add(row)
     session.flush()
     together = group_submission.submit_all(
-        session, [Submission(job) for job in new.jobs], freshness=NO_REUSE, deadline=DEADLINE, now=now
+        session,
+        [Submission(job) for job in new.jobs],
+        freshness=NO_REUSE,
+        deadline=VERIFICATION_DEADLINE,
+        now=now,
     )
     alone = {job.job_id for job, result in zip(new.jobs, together, strict=True) if result is None}
     for job in new.jobs:
         if job.job_id in alone:  # spending limits are checked for one job at a time
-            submission.submit(session, job, freshness=NO_REUSE, deadline=DEADLINE, now=now)
+            submission.submit(session, job, freshness=NO_REUSE, deadline=VERIFICATION_DEADLINE, now=now)
     item_rows.add(session, [item for item in new.items if item["job_id"] not in alone])
     jobs = [
         {"list_id": row.id, "number": number, "job_id": job.job_id} for number, job in enumerate(new.jobs)

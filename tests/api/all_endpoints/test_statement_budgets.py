@@ -279,8 +279,8 @@ def test_the_budget_of_the_contacts_does_not_depend_on_their_number(
 
 ITEMS = [{"subject": {"linkedin_url": PROFILE.format(number)}} for number in range(2)]
 REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
-    ("GET", "/api/ext/session", None, Cost(5, 0)),
-    ("POST", "/api/ext/login", {"email": EMAIL, "password": PASSWORD}, Cost(13, 1)),
+    ("GET", "/api/ext/session", None, Cost(4, 0)),
+    ("POST", "/api/ext/login", {"email": EMAIL, "password": PASSWORD}, Cost(12, 1)),
     ("POST", "/api/ext/logout", {}, Cost(4, 1)),
     ("GET", "/api/ext/jobs", None, Cost(2, 0)),
     (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from chromium_support import BrowserUser
+from chromium_support import BrowserUser, layout
 from company_support import create_company
 from fake_crms import TOKEN, FakeTwenty
 from playwright.sync_api import Page, expect
@@ -46,6 +46,22 @@ def test_a_person_is_pushed_after_the_reveal_and_exists_once(user: BrowserUser, 
     expect(card.get_by_text("Twenty has all of it already")).to_be_visible()
     assert len(crm.people) == 1
     expect(popup.locator("header")).to_contain_text("99 credits")
+
+
+def test_nothing_moves_when_the_card_comes(user: BrowserUser, crm: FakeTwenty) -> None:
+    connect(user, crm)
+    user.sign_in()
+    popup = popup_of_ada(user)
+    popup.get_by_role("button", name="Reveal e-mail").click()
+    card = popup.get_by_role("region", name="CRM")
+    expect(card).to_be_visible()
+    with user.proxy.holding("/api/crm/connections"):
+        popup = user.click_icon(user.tabs()[0])
+        expect(popup.get_by_role("region", name="E-mail").get_by_role("link")).to_be_visible()
+        before = layout(popup)
+
+    expect(popup.get_by_role("region", name="CRM")).to_be_visible()
+    assert layout(popup)[: len(before)] == before
 
 
 def test_a_workspace_without_a_crm_sees_no_card(user: BrowserUser) -> None:

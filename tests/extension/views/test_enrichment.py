@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from chromium_support import BrowserUser
+from chromium_support import BrowserUser, layout
 from playwright.sync_api import Locator, Page, expect
 from polling import wait_until
 from vendors_support import FakeVendors, prospeo_finds
@@ -72,15 +72,6 @@ def test_the_enrichment_button_is_disabled_until_its_price_is_known_and_nothing_
 
     expect(part(popup).get_by_role("button", name=PRICE)).to_be_enabled()
     assert layout(popup) == before
-
-
-def layout(popup: Page) -> list[Any]:
-    """Return the positions of all visible controls."""
-    script = """nodes => nodes.map((node) => {
-      const { x, y, height } = node.getBoundingClientRect();
-      return [x, y, height];
-    })"""
-    return list(popup.locator("main").locator("button:visible, summary:visible").evaluate_all(script))
 
 
 def test_an_enrichment_continues_while_the_popup_is_closed_and_its_end_is_on_the_badge(

@@ -12,6 +12,7 @@ from chromium_support import BrowserUser
 from company_support import Company, create_company
 from people_page_support import hunter_finds_people
 from playwright.sync_api import Locator, Page, expect
+from polling import wait_until
 from proxy_support import problem_reply
 from vendors_support import FakeVendors
 from werkzeug import Request
@@ -107,6 +108,35 @@ def test_a_search_goes_on_while_the_popup_is_closed(
     expect(row(popup, NAMES[1])).to_be_visible()
     assert len({sent.headers["Idempotency-Key"] for sent in searches(user)}) == 1
     assert user.balance() == 97
+
+
+def test_a_search_is_offered_once_the_people_above_it_are_there(
+    user: BrowserUser, company: Company, may_reply: threading.Event
+) -> None:
+    with user.proxy.holding("/api/ext/leads-by-website-hash"):
+        popup = user.open_popup_on(company.website)
+        expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
+        offer = popup.locator("details", has_text="Find more people")
+        expect(offer).to_be_attached()
+        expect(offer).to_be_hidden()
+
+    expect(popup.get_by_text("Ada Lovelace")).to_be_visible()
+    expect(offer).to_be_visible()
+
+
+def test_the_result_of_a_search_stays_as_it_is_when_its_request_changes(
+    user: BrowserUser, company: Company, may_reply: threading.Event
+) -> None:
+    may_reply.set()
+    popup = user.open_popup_on(company.website)
+    open_offer(popup).get_by_role("button", name="Find more people").click()
+    result = popup.locator(".people-search .success")
+    result.evaluate("element => element.classList.add('first')")
+    wait_until(lambda: user.badge_text() == "")
+
+    user.change_request(popup, failures=1)
+
+    expect(popup.locator(".people-search .first")).to_be_visible()
 
 
 def test_no_more_is_bought_than_the_user_allows(

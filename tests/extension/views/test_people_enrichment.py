@@ -135,6 +135,23 @@ def test_a_result_that_is_done_with_is_owned_at_the_next_lookup(
     assert user.stored_requests() == []
 
 
+def test_a_result_stays_as_it_is_when_its_request_changes(user: BrowserUser, prospeo: FindsEverybody) -> None:
+    people = somebodies(2)
+    prospeo.know(people)
+    user.sign_in()
+    popup = user.open_popup_on(serve_people(user, people))
+    pick(popup, people)
+    submit(popup).click()
+    shows_result(popup, people)
+    done = actions(popup).get_by_role("button", name="Done")
+    done.evaluate("element => element.classList.add('first')")
+    wait_until(lambda: user.badge_text() == "")
+
+    user.change_request(popup, failures=1)
+
+    expect(done).to_have_class("done first")
+
+
 def test_a_request_of_another_page_is_listed_and_opens_its_people(
     user: BrowserUser, prospeo: FindsEverybody, may_reply: threading.Event
 ) -> None:

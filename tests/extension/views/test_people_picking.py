@@ -182,7 +182,7 @@ def test_two_hundred_people_are_shown_at_once_and_looked_up_in_four_requests(sig
     assert [len(sent.json["subjects"]) for sent in signed_in.proxy.api_requests(LOOKUP)] == [50] * 4
     assert picked(popup) == 200
     print(f"\nall of 200 are picked in {milliseconds:.0f} ms")  # noqa: T201 -- shown with -s
-    assert milliseconds < 1000
+    assert milliseconds < 5000
     popup.get_by_role("button", name="Find contacts").click()
     expect(popup.get_by_text("One search takes 100 people, and you picked 200.")).to_be_visible()
     expect(popup.get_by_role("button", name="Find 200 people")).to_have_count(0)

@@ -168,6 +168,25 @@ def test_a_push_goes_on_and_is_shown_again_when_the_popup_was_closed(
     assert user.stored_requests() == []
 
 
+def test_values_stay_as_they_are_while_a_push_goes_on(user: BrowserUser, crm: FakeTwenty) -> None:
+    people = somebodies(2)
+    user.sign_in()
+    own(user, people)
+    connect_twenty(user, crm)
+    popup = user.open_popup_on(serve_people(user, people))
+    expect(row(popup, people[1])).to_contain_text("Revealed")
+    pick(popup, people)
+    with user.proxy.holding(PUSHES):
+        push_picked(popup, "Push 2 people to Twenty")
+        expect(row(popup, people[0])).to_contain_text("Pushing to Twenty")
+        link = row(popup, people[0]).get_by_role("link")
+        link.evaluate("element => element.classList.add('first')")
+
+        user.change_request(popup, failures=1)
+
+        expect(row(popup, people[0]).locator("a.first")).to_be_visible()
+
+
 def test_who_is_refused_by_the_crm_says_why(user: BrowserUser, crm: FakeTwenty) -> None:
     people = somebodies(2)
     user.sign_in()

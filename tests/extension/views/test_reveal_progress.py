@@ -110,6 +110,21 @@ def test_another_request_opens_although_it_changes_while_its_row_is_pressed(
     expect(email_of(popup).get_by_role("link")).to_contain_text("@northwind.dev")
 
 
+def test_other_requests_are_shown_once_the_people_above_them_are_there(
+    user: BrowserUser, prospeo_may_reply: threading.Event
+) -> None:
+    company = create_company(user.stack)
+    reveal_and_close_popup(user)
+    with user.proxy.holding("/api/ext/leads-by-website-hash"):
+        popup = user.open_popup_on(company.website)
+        expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
+        others = popup.get_by_role("region", name="Other requests")
+        expect(others).to_have_count(0)
+
+    expect(others.get_by_role("button")).to_contain_text("in progress")
+    expect(popup.get_by_text("Bob Babbage")).to_be_visible()
+
+
 def test_a_result_that_arrives_while_the_popup_is_closed_is_on_the_badge_until_it_is_shown(
     user: BrowserUser, prospeo_may_reply: threading.Event
 ) -> None:

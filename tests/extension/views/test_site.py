@@ -107,7 +107,7 @@ def test_a_late_response_for_another_department_is_discarded(user: BrowserUser) 
 
     def dawdle(sent: RecordedRequest) -> CannedReply | None:
         if b'"engineering"' in sent.body:
-            may_reply.wait(10)
+            may_reply.wait(60)
         return None
 
     user.proxy.before_api.append(dawdle)

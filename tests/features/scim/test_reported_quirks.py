@@ -4,7 +4,8 @@ scimmyjs/scimmy#86 (active as a text in lower case), pond/scimitar#43 (`$ref` th
 MicrosoftDocs/azure-docs#30826 and Captain-P-Goldfish/SCIM-SDK#149 (remove with the values to remove),
 Captain-P-Goldfish/SCIM-SDK#416 and scim-for-keycloak#73 (an address that a filter does not find),
 Captain-P-Goldfish/SCIM-SDK#668 (other addresses stay), AzureAD/SCIMReferenceCode#87 (remove with another
-value).
+value). Addresses: lightdash/lightdash#15753 and growthbook/growthbook#5258 (a request of the root),
+MicrosoftDocs/azure-docs#33506 (a slash at the end), MicrosoftDocs/entra-docs#949 (a flag behind the address).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from apiflask import APIFlask
 from scim_support import IdentityProvider
+from users_support import bearer
 
 WORK = 'emails[type eq "work"].value'
 
@@ -94,3 +96,38 @@ def test_attributes_come_by_their_full_names(idp: IdentityProvider) -> None:
 
     changed = response.get_json(force=True)
     assert (changed["displayName"], changed["name"]["familyName"]) == ("Rob Ross", "Ross")
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "//Users", "/Users/", "//Users//", "///Users", "/Users?aadOptscim062020&filter=", ""]
+)
+def test_an_address_may_end_in_a_slash_or_a_flag(idp: IdentityProvider, path: str) -> None:
+    user = idp.create()
+
+    response = idp.client.get(f"/scim/v2{path}", headers=bearer(idp.token))
+
+    assert response.status_code == 200
+    assert user["id"] in [found["id"] for found in response.get_json(force=True)["Resources"]]
+
+
+def test_a_user_is_created_changed_searched_and_deleted_below_an_address_with_a_slash(
+    idp: IdentityProvider,
+) -> None:
+    user = idp.call("POST", "//Users", {"userName": "bob@acme.example"}).get_json(force=True)
+    changed = idp.patch(f"//Users/{user['id']}", {"op": "replace", "path": "active", "value": False})
+    found = idp.call("POST", "//Users/.search/", {"filter": 'userName eq "bob@acme.example"'})
+    described = idp.call("GET", "//ServiceProviderConfig/")
+    deleted = idp.call("DELETE", f"//Users/{user['id']}/")
+
+    assert changed.get_json(force=True)["active"] is False
+    assert found.get_json(force=True)["totalResults"] == 1
+    assert (described.status_code, deleted.status_code) == (200, 204)
+    assert idp.call("GET", f"/Users/{user['id']}").status_code == 404
+
+
+def test_the_root_takes_no_other_method_and_no_request_without_a_token(idp: IdentityProvider) -> None:
+    refused = idp.call("POST", "/", {"userName": "bob@acme.example"})
+
+    assert (refused.status_code, refused.mimetype) == (405, "application/scim+json")
+    assert idp.client.get("/scim/v2//Users").status_code == 401
+    assert idp.client.get("/scim/v2x//Users").status_code == 404

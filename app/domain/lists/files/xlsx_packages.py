@@ -18,7 +18,8 @@ from app.domain.messages import Message
 MAX_BYTES = 64 << 20
 """Unpacked; a larger one of these workbooks is not converted, which happens in memory."""
 TOO_LARGE = Message(
-    "This workbook is too large for its format, which few programs write. Open it in Excel and save it as CSV (UTF-8)."
+    "This workbook is too large for its format, which few programs write. "
+    "Open it in Excel and save it as CSV (UTF-8)."
 )
 _TYPES = "[Content_Types].xml"
 _BOOK = "xl/workbook.xml"
