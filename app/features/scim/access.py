@@ -8,13 +8,15 @@ leaves is disabled in any case. An operator's account stays as it is: a workspac
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlalchemy import delete, exists, select
 
 from app.domain.permissions import Permission
 from app.engine.accounts import accounts, permissions
 from app.engine.accounts.accounts import Account, Role
+from app.engine.contacts.bulk import batched
 from app.features.scim.tables import ScimGroup, ScimMember, ScimUser
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
@@ -26,16 +28,29 @@ def apply(session: Session, workspace_id: str, account_ids: Collection[str]) -> 
     have_roles = session.scalar(
         select(exists().where(ScimGroup.workspace_id == workspace_id, ScimGroup.role.is_not(None)))
     )
-    for account_id in sorted(account_ids):
-        row, account = session.get(ScimUser, account_id), session.get_one(Account, account_id)
-        if row is None or not account_rules.may_change(account.email, by_operator=False):
+    for row, email, groups in _managed(session, account_ids):
+        if not account_rules.may_change(email, by_operator=False):
             continue
-        query = select(ScimGroup).join(ScimMember, ScimMember.group_id == ScimGroup.id)
-        groups = session.scalars(query.where(ScimMember.account_id == account_id)).all()
         _set_permissions(session, row, [group.permissions for group in groups])
         if have_roles:
             is_admin = any(group.role == Role.ADMIN for group in groups)
-            _set_role(session, workspace_id, account_id, Role.ADMIN if is_admin else Role.MEMBER)
+            _set_role(session, workspace_id, row.account_id, Role.ADMIN if is_admin else Role.MEMBER)
+
+
+def _managed(
+    session: Session, account_ids: Collection[str]
+) -> Iterator[tuple[ScimUser, str, Sequence[ScimGroup]]]:
+    """Yield those of the accounts that the provider manages, with their addresses and groups."""
+    for ids in batched(sorted(account_ids)):
+        query = select(ScimUser, Account.email).join(Account, Account.id == ScimUser.account_id)
+        rows = session.execute(query.where(ScimUser.account_id.in_(ids)).order_by(ScimUser.account_id)).all()
+        members = select(ScimMember.account_id, ScimGroup).join(
+            ScimGroup, ScimGroup.id == ScimMember.group_id
+        )
+        groups: defaultdict[str, list[ScimGroup]] = defaultdict(list)
+        for account_id, group in session.execute(members.where(ScimMember.account_id.in_(ids))):
+            groups[account_id].append(group)
+        yield from ((row.ScimUser, row.email, groups[row.ScimUser.account_id]) for row in rows)
 
 
 def apply_to_all(session: Session, workspace_id: str) -> None:

@@ -10,12 +10,13 @@ from audit_log_support import recorded
 from page_support import Visitor, visitor
 from scim_support import IdentityProvider
 from settings_support import change_settings
+from stored_support import statements
 from users_support import create_user
 
 from app.domain.permissions import ALL, Permission
 from app.engine.accounts import accounts, permissions
 from app.engine.accounts.accounts import Role
-from app.features.scim import groups
+from app.features.scim import access, groups
 from app.features.scim.commands import group as commands
 
 
@@ -244,3 +245,18 @@ def test_groups_change_nothing_of_an_operator(app: APIFlask, idp: IdentityProvid
     assert (answer.status_code, members(idp, made["id"])) == (200, {root.account_id})
     account = idp.account(root.account_id)
     assert (account.role, account.permissions) == (Role.ADMIN, None)
+
+
+def test_members_of_a_group_without_a_role_take_no_statements_of_their_own(
+    app: APIFlask, idp: IdentityProvider
+) -> None:
+    ids = [idp.create(f"person{number}@acme.example")["id"] for number in range(6)]
+    idp.group("Sales", *ids)
+    workspace_id = idp.admin.workspace_id
+    with app.app_context(), idp.admin.database.transaction() as session:
+        with statements(session.get_bind()) as one:  # type: ignore[arg-type]
+            access.apply(session, workspace_id, ids[:1])
+        with statements(session.get_bind()) as all_:  # type: ignore[arg-type]
+            access.apply(session, workspace_id, ids)
+
+    assert len(one) == len(all_) == 3
