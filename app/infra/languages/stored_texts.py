@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import islice
 
 from app.domain.messages import Figure, Message
 from app.infra.languages import texts
@@ -18,6 +19,8 @@ _WHOLE_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d+")
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) (?=\S)")
 _MIN_LETTERS = 8
 """A template with fewer letters outside of its gaps would fit texts of other templates."""
+_MAX_TOGETHER = 12
+"""A text of the catalogue, with what its gaps contain, has at most so many sentences."""
 _LETTER = re.compile(r"[^\W\d_]")
 _KEPT = 4_096
 
@@ -34,7 +37,9 @@ def _sentences(text: str, language: str) -> str:
     """Translate the longest known beginning, then what follows it."""
     done: list[str] = []
     while text:
-        ends = [match.start() for match in _BETWEEN_SENTENCES.finditer(text)] + [len(text)]
+        ends = [match.start() for match in islice(_BETWEEN_SENTENCES.finditer(text), _MAX_TOGETHER)]
+        if len(ends) < _MAX_TOGETHER:
+            ends.append(len(text))
         found = ((end, known) for end in reversed(ends) if (known := _translated(text[:end], language)))
         end, sentence = next(found, (ends[0], text[: ends[0]]))
         done.append(sentence)

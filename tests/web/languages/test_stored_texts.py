@@ -77,3 +77,14 @@ def test_what_looks_like_a_gap_in_a_text_without_values_stays() -> None:
 
     assert "{number} (mit +)" in texts.translate(text, "de")
     assert "{number} (mit +)" in stored_texts.translate(str.__str__(text), "de")
+
+
+def test_the_time_for_an_unknown_text_grows_no_faster_than_the_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(stored_texts, "_translated", lambda text, _language: tried.append(text))
+    text = " ".join(f"{number} is not a text of ours." for number in range(200))
+
+    assert stored_texts.translate(text, "de") == text
+    assert len(tried) <= 200 * 12
