@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from app.domain.kinds import Kind, Outcome
 from app.domain.messages import Message
 
 
@@ -59,6 +60,9 @@ RESULTS = {
     "running": Shown(Message("In progress"), "fair"),
 }
 """Of jobs and of their items, by outcome or else by status."""
+VERIFIED = Shown(Message("Finished"), "good")
+"""Of a verification that has ended: it does not find anything."""
+_ANSWERED = frozenset({Outcome.FOUND, Outcome.PARTIAL, Outcome.NOT_FOUND})
 PROVIDER_RESULTS = {
     "hit": Shown(Message("Found"), "good"),
     "miss": Shown(Message("Not found")),
@@ -73,8 +77,6 @@ PROVIDER_RESULTS = {
     "timeout": Shown(Message("Timed out"), "bad"),
     "error": Shown(Message("Failed"), "bad"),
 }
-
-
 ROLES = {"member": Message("Member"), "admin": Message("Admin")}
 CLIENTS = {"extension": Message("Chrome extension"), "browser page": Message("Browser")}
 
@@ -100,8 +102,10 @@ def verdict(status: str, *, of_number: bool = False) -> Shown:
     return words.get(status, _unknown(status))
 
 
-def result(status: str, outcome: str | None) -> Shown:
+def result(status: str, outcome: str | None, kind: str = "") -> Shown:
     """Return what the badge of a job or of an item says."""
+    if kind == Kind.VERIFICATION and outcome in _ANSWERED:
+        return VERIFIED
     return RESULTS.get(outcome or status, _unknown(outcome or status))
 
 

@@ -111,3 +111,18 @@ def test_the_best_statuses_come_first() -> None:
 )
 def test_a_verdict_says_what_was_verified(status: str, text: str, tone: str, *, of_number: bool) -> None:
     assert value_words.verdict(status, of_number=of_number) == (text, tone)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "kind", "text"),
+    [
+        ("succeeded", "found", "reveal_email", "Found"),
+        ("succeeded", "not_found", "verification", "Finished"),
+        ("succeeded", "suppressed", "verification", "Opted out"),
+        ("running", None, "verification", "In progress"),
+    ],
+)
+def test_a_verification_finds_nothing_and_finishes(
+    status: str, outcome: str | None, kind: str, text: str
+) -> None:
+    assert value_words.result(status, outcome, kind).text == text
