@@ -162,7 +162,7 @@ KINDS: Mapping[str, WarningKind] = {
     NOT_ASSIGNED: WarningKind(
         Effect.CHANGED,
         "No numbering plan has assigned these numbers, so they have the status unknown.",
-        "A column with the status of the numbers decides otherwise.",
+        "Add a column with the status of the numbers to give them another one.",
     ),
     READ_AS_FOREIGN: WarningKind(
         Effect.GUESSED,
