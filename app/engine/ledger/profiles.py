@@ -36,7 +36,7 @@ class Profile(NamedTuple):
 
     @property
     def next_grant(self) -> NextGrant | None:
-        """What the workspace is granted next."""
+        """Return what the workspace is granted next."""
         return None if self.grant_at is None else NextGrant(self.grant_at, self.grant_credits or 0)
 
 
