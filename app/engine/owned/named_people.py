@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -43,8 +44,9 @@ _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud
 def named(dialect: str, branch: Branch, text: str) -> ColumnElement[bool]:
     """Return whether the stored or the saved name of the person has words that begin so."""
     contact, saved = aliased(Contact, name="named_contact"), aliased(SavedProfile, name="named_saved")
-    is_stored = _has_words(dialect, inspect(contact).selectable, text)
-    is_saved = and_(saved.workspace_id == WORKSPACE, _has_words(dialect, inspect(saved).selectable, text))
+    has_words = partial(_has_words, text, by_index=dialect != "sqlite")
+    is_stored = has_words(inspect(contact).selectable)
+    is_saved = and_(saved.workspace_id == WORKSPACE, has_words(inspect(saved).selectable))
     if branch.is_revealed:
         reveal = aliased(Reveal)
         is_own = and_(
@@ -66,11 +68,8 @@ def named(dialect: str, branch: Branch, text: str) -> ColumnElement[bool]:
 
 
 def is_named(text: str) -> ColumnElement[bool]:
-    """Return whether a row of people has the name, for statements that read the rows in order.
-
-    PostgreSQL cannot use the index for it.
-    """
-    return or_(*(_has_words("sqlite", model.__table__, text) for model in (Contact, SavedProfile)))
+    """Return whether a row of people has the name, without the index: for rows that are read in order."""
+    return or_(*(_has_words(text, model.__table__, by_index=False) for model in (Contact, SavedProfile)))
 
 
 def is_among(dialect: str, column: SQLColumnExpression[str], *rows: Select[Any]) -> ColumnElement[bool]:
@@ -81,7 +80,7 @@ def is_among(dialect: str, column: SQLColumnExpression[str], *rows: Select[Any])
     return column == func.any(func.array(found.scalar_subquery()))  # only on PostgreSQL
 
 
-def _has_words(dialect: str, table: Any, typed: str) -> ColumnElement[bool]:  # noqa: ANN401 -- a table or alias
+def _has_words(typed: str, table: Any, *, by_index: bool) -> ColumnElement[bool]:  # noqa: ANN401 -- or alias
     """Return whether the `name_key` of a row has a word that begins so for each of the words.
 
     Of scripts without spaces, any part of a word is found, without the index.
@@ -92,7 +91,7 @@ def _has_words(dialect: str, table: Any, typed: str) -> ColumnElement[bool]:  # 
     if not words:
         return false()
     conditions = [table.c.name_key.contains(word.beginnings[0], autoescape=True) for word in parts]
-    if dialect == "sqlite":
+    if not by_index:
         conditions += [_begins(table.c.name_key, word) for word in beginnings]
     elif beginnings:  # only on PostgreSQL
         vector: ColumnElement[Any] = literal_column(name_words.words_sql(table.name))
