@@ -222,11 +222,9 @@ def purge_expired(session: Session, *, before: Moment) -> int:
 
     Its jobs, which have ended long before, are redacted at that age, too, and keep what they cost.
     """
-    oldest = (
-        select(VerificationList.id)
-        .where(VerificationList.created_at < before)
-        .order_by(VerificationList.id)
-        .limit(1)
-    )
-    deleted = delete(VerificationList).where(VerificationList.id.in_(oldest)).returning(VerificationList.id)
-    return len(session.scalars(deleted.execution_options(synchronize_session=False)).all())
+    oldest = select(VerificationList.id).where(VerificationList.created_at < before)
+    list_id = session.scalar(oldest.order_by(VerificationList.created_at).limit(1))
+    if list_id is None:
+        return 0
+    session.execute(delete(VerificationList).where(VerificationList.id == list_id))
+    return 1

@@ -16,7 +16,10 @@ class VerificationList(Base):
     """A list whose values are verified: how many there are, and how many were duplicates or not readable."""
 
     __tablename__ = "verification_lists"
-    __table_args__ = (Index("ix_verification_lists_workspace_id", "workspace_id", "id"),)
+    __table_args__ = (
+        Index("ix_verification_lists_workspace_id", "workspace_id", "id"),
+        Index("ix_verification_lists_created_at", "created_at"),
+    )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     workspace_id: Mapped[str] = mapped_column(foreign_key())

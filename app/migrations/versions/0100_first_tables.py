@@ -816,6 +816,7 @@ def _create_verified_lists() -> None:
         ),
     )
     op.create_index("ix_verification_lists_workspace_id", "verification_lists", ["workspace_id", "id"])
+    op.create_index("ix_verification_lists_created_at", "verification_lists", ["created_at"])
     op.create_table(
         "verification_jobs",
         sa.Column("list_id", sa.String(28), nullable=False),

@@ -10,9 +10,10 @@ import pytest
 from apiflask import APIFlask
 from fake_providers import MISS, FakeProvider, hit
 from fake_providers import email as found_email
+from local_servers import POSTGRES
 from page_support import Visitor, visitor
 from sqlalchemy import func, select, update
-from stored_support import suppress
+from stored_support import scans, statements, suppress
 from users_support import CREDITS, SignedInUser, create_user
 from worker_harness import make_services
 
@@ -251,6 +252,16 @@ def test_a_list_is_deleted_at_the_age_at_which_its_jobs_are_redacted(
         left = session.scalars(select(VerificationValue.list_id)).all()
     listed = [row["id"] for row in get(user, PATH).get_json()["verifications"]]
     assert (counts, left, listed) == ([1, 0], [new], [new])
+
+
+@pytest.mark.skipif(POSTGRES is not None, reason="reads SQLite's plans")
+def test_the_purge_reads_no_list_that_is_kept(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        with statements(session.get_bind()) as seen:  # type: ignore[arg-type]
+            lists.purge_expired(session, before=clock.now())
+
+        assert len(seen) == 1
+        assert scans(session, seen) == []
 
 
 def test_a_list_costs_at_most_what_is_allowed(app: APIFlask, user: SignedInUser) -> None:
