@@ -57,13 +57,15 @@ def put(session: Session, workspace_id: str, terms: Terms, *, starts_at: datetim
     """Set the monthly grant of a workspace; the first is on the next such day, or at or after `starts_at`.
 
     A change applies from the next grant, also of a paused schedule; what was granted before expires by the
-    new terms. Grants that are due are made first, by the terms before, and none is made again.
+    new terms. Grants that are due are made first, by the terms before. With `starts_at` in the past, a month
+    that has had its grant gets no other one, also if the day changes.
     """
     now = database_clock.value(session)
     last_at = _make_overdue(session, workspace_id, now)
     start = starts_at or now
     if last_at is not None:
-        start = max(start, last_at + _AFTER)
+        is_past = start < now
+        start = max(start, credit_schedules.next_due(last_at, terms.day) if is_past else last_at + _AFTER)
     next_at = credit_schedules.first_due(start, terms.day)
     row = _locked(session, workspace_id)
     values = {

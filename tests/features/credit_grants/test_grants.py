@@ -179,6 +179,16 @@ def test_a_grant_that_is_set_again_from_a_past_day_is_made_once(harness: WorkerH
     assert entries(harness) == [("grant", 100), ("expire", -100), ("grant", 100)]
 
 
+def test_a_month_that_has_had_its_grant_gets_no_other_one_on_another_day(harness: WorkerHarness) -> None:
+    schedule(harness, months_ago=1)
+    work.grant_due(harness.services)
+
+    schedule(harness, replace(EVERY_MONTH, day=2), months_ago=2)
+    work.grant_due(harness.services)
+
+    assert entries(harness) == [("grant", 100), ("expire", -100), ("grant", 100)]
+
+
 def test_a_grant_that_is_due_is_made_before_it_is_changed(harness: WorkerHarness) -> None:
     schedule(harness, months_ago=1)
 
