@@ -77,8 +77,8 @@ REASONS = {
     "account_disabled": Message("The account that started it is disabled. Continue with yours."),
     "purpose_required": Message("Say what you need the other people's data for, then continue."),
     "provider_failed": Message(
-        "The data providers are failing. Continue later: the people who were not looked up "
-        "then are. If it fails again, ask your admin to check the providers."
+        "The data providers are failing. Continue later to look up the remaining people. "
+        "If it fails again, ask your admin to check the providers."
     ),
     "key_ended": Message("The API key that started it has ended. Continue with your account."),
     "phones_not_allowed": Message(
