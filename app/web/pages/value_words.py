@@ -52,7 +52,6 @@ RESULTS = {
     "suppressed": Shown(Message("Opted out"), "fair"),
     "excluded": Shown(Message("Excluded"), "fair"),
     "skipped": Shown(Message("Skipped")),
-    "succeeded": Shown(Message("Succeeded")),
     "failed": Shown(Message("Failed"), "bad"),
     "expired": Shown(Message("Expired"), "bad"),
     "canceled": Shown(Message("Canceled")),
@@ -60,6 +59,8 @@ RESULTS = {
     "running": Shown(Message("In progress"), "fair"),
 }
 """Of jobs and of their items, by outcome or else by status."""
+ON_PAGES = RESULTS | {"succeeded": Shown(Message("Succeeded"))}
+"""A job that has ended without an outcome is listed on the pages only."""
 VERIFIED = Shown(Message("Finished"), "good")
 """Of a verification that has ended: it does not find anything."""
 _ANSWERED = frozenset({Outcome.FOUND, Outcome.PARTIAL, Outcome.NOT_FOUND})
@@ -106,7 +107,7 @@ def result(status: str, outcome: str | None, kind: str = "") -> Shown:
     """Return what the badge of a job or of an item says."""
     if kind == Kind.VERIFICATION and outcome in _ANSWERED:
         return VERIFIED
-    return RESULTS.get(outcome or status, _unknown(outcome or status))
+    return ON_PAGES.get(outcome or status, _unknown(outcome or status))
 
 
 def provider_result(outcome: str) -> Shown:

@@ -126,3 +126,8 @@ def test_a_verification_finds_nothing_and_finishes(
     status: str, outcome: str | None, kind: str, text: str
 ) -> None:
     assert value_words.result(status, outcome, kind).text == text
+
+
+def test_a_job_that_ended_without_an_outcome_is_named_in_the_language_of_the_reader(app: APIFlask) -> None:
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        assert rendering.shown(value_words.result("succeeded", None).text) == "Abgeschlossen"
