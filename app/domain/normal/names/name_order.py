@@ -98,8 +98,11 @@ def split_by_patronymic(name: Sequence[str]) -> tuple[list[str], list[str]] | No
 
 
 def split_by_title(name: Sequence[str]) -> tuple[list[str], list[str]] | None:
-    """Return the given and the family name if a title stands between them: Rossi Dott. Mario; else None."""
-    if len(name) <= _SHORT or name[0].endswith("."):
+    """Return the given and the family name if a title stands between them: Rossi Dott. Mario; else None.
+
+    Only a title with a full stop is one there: John Fru Ndi and Ahmad Maulana Ibrahim have such names.
+    """
+    if len(name) <= _SHORT or name[0].endswith(".") or not name[1].endswith("."):
         return None
     if is_generation(name[1]) or not is_honorific(name[1]):
         return None
