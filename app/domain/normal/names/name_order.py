@@ -21,8 +21,8 @@ _VIETNAMESE = frozenset(
 _SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*|ng")
 _SYLLABLES = 3
 _SHORT = 2
-_MIXED_CAPITALS = re.compile(r"(?:Mc|Mac|Fitz|De|Di|Du|La|Le|Van|D'|O')[^\W\d_a-z]{3,}")
-"""A family name in capitals with a prefix that is not: McDONALD."""
+_MIXED_CAPITALS = re.compile(r"(?:Mc|Mac|Fitz|Di|Du|Van|D'|O')[^\W\d_a-z]{3,}")
+"""A family name in capitals with a prefix that is not: McDONALD. De, La and Le also begin given names."""
 _NO_VOWEL = re.compile("[B-DF-HJ-NP-TV-XZ]{3,4}")
 """Initials that are written together: JRR Tolkien."""
 _PATRONYMIC = re.compile(
