@@ -10,6 +10,7 @@ import pkgutil
 import random
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -19,9 +20,17 @@ import pytest
 
 import app.domain
 from app.domain.errors import InvalidValue, Problem
-from app.domain.lists.cells import dates
+from app.domain.lists.cells import dates, verifiable_cells
 from app.domain.lists.cells.cell_warnings import CellWarnings
-from app.domain.lists.files import csv_files, delimiters, encodings, tables, xlsx_links, xlsx_parts
+from app.domain.lists.files import (
+    csv_files,
+    delimiters,
+    encodings,
+    tables,
+    xlsx_links,
+    xlsx_packages,
+    xlsx_parts,
+)
 from app.domain.lists.headers import joined_headers, name_headers, opt_out_headers, upload_columns
 from app.domain.lists.headers.column_mapping import Entity, explain_unknown, map_columns
 from app.domain.lists.headers.column_values import fit_columns
@@ -210,6 +219,8 @@ OTHERS: dict[str, Callable[[str], object]] = {
     "phone_reading.read_number": lambda text: phone_reading.read_number(text, _REGIONS),
     "phone_splits.read_phones": lambda text: list(phone_splits.read_phones(text, lambda: _REGIONS)),
     "tables.read_table": lambda text: list(tables.read_table(io.BytesIO(text.encode()), *_READ).rows),
+    "verifiable_cells.read_cell": lambda text: list(verifiable_cells.read_cell(text, "DE")),
+    "xlsx_packages.readable": lambda text: xlsx_packages.readable(_package(text)),
     "xlsx_parts.workbook": lambda text: list(xlsx_parts.workbook("Result", [text], [[text]])),
     "xlsx_links": lambda text: xlsx_links._attributes(text.encode()),  # noqa: SLF001 -- reads a part of a zip
     "drop_files.rows": lambda text: list(
@@ -223,6 +234,15 @@ OTHERS: dict[str, Callable[[str], object]] = {
     "smtp_replies.retry_seconds": smtp_replies.retry_seconds,
 }
 """Readers that take more than a text, are methods, or are outside `app.domain`."""
+
+
+def _package(text: str) -> io.BytesIO:
+    """Return a workbook with this text in the parts that name others."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in ("[Content_Types].xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels"):
+            archive.writestr(name, text)
+    return file
 
 
 def _functions() -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -22,11 +22,7 @@ _FREE_MAIL_FAMILY = re.compile(
     r"(?:yahoo|ymail|rocketmail|hotmail|outlook|live|msn|gmx|yandex)\.(?:com|fr|[a-z]{2}|com?\.[a-z]{2})"
 )
 _ROLES = words("emails/roles.txt")
-_ROLES_OF_PLACES = tuple(
-    f"{role}{sign}"
-    for role in ("info", "contact", "kontakt", "contacto", "sales", "office", "support")
-    for sign in ".-_"
-)
+_ROLES_OF_PLACES = tuple(f"{role}{sign}" for role in words("emails/roles_of_places.txt") for sign in ".-_")
 """How the mailboxes of places, countries and languages begin: info.de, sales-uk."""
 # Addresses that the library accepts unchanged: most addresses, and thirty times faster.
 _PLAIN = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+([a-z]{2,})")
@@ -73,10 +69,10 @@ def email_reasons(email: str) -> tuple[str, ...]:
     """Return the risk reasons that the text shows: role, disposable and webmail."""
     local, _, domain = email.rpartition("@")
     reasons = _domain_reasons(domain)
-    return ("role", *reasons) if _is_role(mailbox_name(local)) else reasons
+    return ("role", *reasons) if is_role(mailbox_name(local)) else reasons
 
 
-def _is_role(mailbox: str) -> bool:
+def is_role(mailbox: str) -> bool:
     """Return whether the mailbox is of a task, also of one place or country: sales, contact.paris."""
     return mailbox in _ROLES or mailbox.startswith(_ROLES_OF_PLACES)
 

@@ -38,9 +38,9 @@ _LEFT_OVER = re.compile(r"u00(?:2[0-9a-f]|3[a-f]|a0)|u20(?:0[0-9a-f]|1[0-9a-f])|
 r"""What is left of an escaped character before an address: of `\u003e` in JSON, of `%20` in a URL."""
 _HASH = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CODE = re.compile(r"[!#$%*/=?^`{|}]")
+"""Signs in addresses that programs make, and in texts that are no addresses."""
 _NO_MAILBOX = re.compile(r"^www\.|[@.]noreply\.")
 """A website with an @, and a domain that receives no mail, such as that of the commits on GitHub."""
-"""Signs in addresses that programs make, and in texts that are no addresses."""
 
 
 class ImpossibleAddress(InvalidValue):

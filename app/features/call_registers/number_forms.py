@@ -14,7 +14,7 @@ from typing import TypeAlias
 import phonenumbers
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.phones.phones import parse_phone
+from app.domain.normal.phones.phones import PhoneNumber, parse_phone
 
 Normalize: TypeAlias = Callable[[bytes], bytes | None]
 """Returns a number in E.164, or None if the text is not one."""
@@ -110,16 +110,19 @@ def _in_cells(parts: list[bytes], country: str) -> bytes | None:
     """Return the number of a line with these cells."""
     if any(mark(part) is not None for part in parts[1:]):
         return None
-    joined = (b"".join(parts[:number]) for number in range(1, _MAX_PARTS + 1))
-    return next((found for text in joined if (found := _parsed(text, country)) is not None), None)
+    if (whole := _parsed(parts[0], country)) is not None:
+        return whole.e164.encode()
+    joined = (_parsed(b"".join(parts[:number]), country) for number in range(2, _MAX_PARTS + 1))
+    # Cells of a number that is not assigned may be a part of it, or another cell and a number.
+    return next((found.e164.encode() for found in joined if found is not None and found.is_assigned), None)
 
 
-def _parsed(text: bytes, country: str) -> bytes | None:
+def _parsed(text: bytes, country: str) -> PhoneNumber | None:
     has_digits = sum(map(text.count, _DIGITS)) >= _MIN_DIGITS
     if not has_digits or len(text) > MAX_BYTES or _MARKED.search(text):
         return None
     try:
-        return parse_phone(_decoded(text), country).e164.encode()
+        return parse_phone(_decoded(text), country)
     except InvalidValue:
         return None
 

@@ -13,10 +13,10 @@ from app.features.quality.no_bounces import NoBounce
 
 _NOUN = "(?:users?|recipients?|mailbox|address(?:ee)?|account|alias|domain|e ?mail account)"
 _GONE = (
-    "unknown|unallocated|inactiv(?:e|ated)|disabled|deactivated|discontinued|terminated|expired"
+    "unknown|unallocated|inactiv(?:e|ated)|disabled|deactivated|discontinued|terminated"
     "|suspend(?:ed)?|(?:closed|blocked) due to inactivity|has been replaced"
     r"|not (?:a (?:\w+ )?member|available|found|known|listed|valid|activ(?:e|ated)|exist)"
-    "|no longer (?:exists?|valid|available|active)|(?:does ?n[o']?t|do not) (?:exist|have)"
+    "|no longer (?:exists?|valid|available|active)|(?:does ?n[o']?t|do not) (?:exist|have an?)"
 )
 _ANSWERS: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
     (FeedbackKind.BOUNCE, (r"\bsent a hard bounce\b",)),  # Amazon SES: the rest is advice
@@ -35,7 +35,7 @@ _ANSWERS: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
         (
             r"temporar(?:y|ily)|\b(?:try|again) later\b|\bout of (?:the )?office\b|\bvacation\b",
             r"\bover (?:\w+ ){0,2}quota|quota (?:\w+ )?exceeded|\b(?:is|mailbox|storage) full\b",
-            r"(?:pleine|voll|lleno)\b|(?:not (?:have )?enough|insufficient) (?:\w+ )?(?:space|storage)",
+            r"\b(?:pleine|voll|lleno)\b|(?:not (?:have )?enough|insufficient) (?:\w+ )?(?:space|storage)",
             r"\bspace not enough\b|exceed\w* (?:\w+ )?(?:storage|quota|size)|file too large",
             r"\bno route to\b|\bconnection (?:was )?(?:refused|timed|reset|dropped|broken|lost)",
         ),
@@ -53,6 +53,7 @@ _ANSWERS: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
             rf"\b(?:unknown|invalid|non ?existent|bad|illegal) (?:\w+ ){{0,2}}{_NOUN}\b",
             rf"\bno(?:t a)? (?:such|valid) (?:\w+ )?{_NOUN}\b|\bno (?:mailbox|user|account)\b",
             rf"\b{_NOUN}\b[^.;:]{{0,60}}(?<![\w'])(?<!not )(?:{_GONE})\b",
+            r"\b(?:account|mailbox|alias|domain)\b[^.;:]{0,60}(?<!message )(?<!not )\bexpired\b",
             r"\b(?:host|local part) unknown\b|\bunknown local part\b|\bunrouteable (?:mail )?address",
             r"5\.4\.1\b.{0,40}\baccess denied\b",  # Exchange Online: there is no such recipient
             r"unbekannt\b|existiert nicht|n'existe pas|no existe|destinataire (?:invalide|inconnu)",

@@ -41,7 +41,7 @@ _SUBSCRIBED = frozenset({"optin time", "confirm time", "member rating"})
 """Columns of Mailchimp's members of all kinds; those that are cleaned have a time of it."""
 _BODY = frozenset({"body", "message body", "nachrichtentext", "corps du message", "cuerpo"})
 _QUOTED = re.compile(r"original message headers|^received: from", re.IGNORECASE | re.MULTILINE)
-_ADDRESS = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
+_ADDRESS = re.compile(r"(?<![\w.+'-])[\w.+'-]++@[\w-]+(?:\.[\w-]+)+")
 _SAMPLE = 20
 _BOUNCE = "bounce"
 

@@ -16,7 +16,7 @@ from app.engine.contacts.bounce_reports import FeedbackKind
 from app.features.quality import bounce_answers
 from app.features.quality.no_bounces import NoBounce
 
-_ADDRESS = re.compile(r"[^\s@]*@[\w.-]*")
+_ADDRESS = re.compile(r"(?<![^\s@])[^\s@]*@[\w.-]*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BETWEEN = re.compile(r"[\s_\-/]+")
 _ENHANCED = re.compile(r"(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from io import BytesIO
 
 import pytest
 
 from app.domain.errors import InvalidValue
 from app.engine.contacts.bounce_reports import FeedbackKind
-from app.features.quality import bounce_lists
+from app.features.quality import bounce_lists, bounce_words
 from app.features.quality.no_bounces import NoBounce
 
 pytestmark = pytest.mark.any_database
@@ -156,3 +157,13 @@ def test_a_list_that_is_too_long_is_refused() -> None:
 
     with pytest.raises(InvalidValue, match=r"more than 10,000 rows"):
         bounce_lists.read(BytesIO(b"email\n" + rows))
+
+
+@pytest.mark.parametrize("answer", ["a" * 100_000, "a." * 50_000, "unknown a " * 10_000, "user " * 20_000])
+def test_a_long_answer_is_read_in_linear_time(answer: str) -> None:
+    started = time.process_time()
+
+    bounce_words.meaning([answer])
+    bounce_lists.read(BytesIO(f"From,To,Body\nada@acme.com,bob@acme.com,{answer}\n".encode()))
+
+    assert time.process_time() - started < 2  # seconds; with a search at each letter, 50

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from app.domain.normal.emails import is_role
 from app.domain.normal.texts.text_forms import unescaped
+from app.domain.normal.texts.vocabularies import email_type
+from app.domain.normal.texts.wordlists import words
 
 MAX_LENGTH = 300  # characters; a longer title or industry is an error in the file
 
@@ -59,10 +62,7 @@ _CUT_LOCAL = re.compile(
     r"|\A(?P<word>[a-z]{2,20}) (?=[a-z]{2,30}@[^\s@]{1,255}\Z)"
 )
 """What stands before a sign that no address has, in an address: `n/a@acme.com`, `ada low@acme.com`."""
-_LABELS = frozenset(
-    """email mail mailto work home office private privat personal business other or and und oder ou et o y e
-    new neu main""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
-)
+_LABELS = words("emails/labels.txt")
 _MAILTO = re.compile(r"\Amailto:([^?]*).*", re.IGNORECASE | re.DOTALL)
 _DOTTED = re.compile(r"[a-z0-9]\.[a-z]", re.IGNORECASE)
 
@@ -147,10 +147,14 @@ def emails_in(text: str) -> list[str]:
 
 
 def _joined(found: re.Match[str]) -> str:
-    """Return what makes the whole an address that cannot be read; a label before it is unchanged."""
-    if found["word"] in _LABELS or (found["start"] or "").lower() in _LABELS:
-        return found[0]
-    return f"{found['word'] or found['start']}\\"
+    """Return what makes the whole an address that cannot be read; a label before it is unchanged.
+
+    A label is also the name of a mailbox or of its person: `sales sales@acme.com`, `ada ada@acme.com`.
+    """
+    word = found["word"] or found["start"]
+    is_label = word.lower() in _LABELS or email_type(word) is not None or is_role(word.lower())
+    is_repeated = found.string.startswith(f"{word}@", found.end())
+    return found[0] if is_label or is_repeated else f"{word}\\"
 
 
 def phones_in(text: str) -> list[str]:

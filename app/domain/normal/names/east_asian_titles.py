@@ -10,11 +10,12 @@ _LISTS = {head: frozenset(items) for head, items in entries("names/east_asian_ti
 _JAPANESE = _LISTS["japanese"]
 _TITLES = sorted(frozenset().union(*(_LISTS[head] for head in ("chinese", "japanese", "korean"))), key=len)
 _CHINESE_FAMILIES = frozenset("".join(_LISTS["families"]))
+_GIVEN_NAMES = _LISTS["given"]
 _LONG_FAMILIES = words("names/han_surnames.txt")
 _LETTERS = "[\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 _HANGUL = "\uac00"
 _NAMED = re.compile(
-    rf"(?P<name>{_LETTERS}(?: {_LETTERS})?)"
+    rf"(?P<name>{_LETTERS}?(?: {_LETTERS}?)??)"
     rf"\s?(?P<title>{'|'.join(reversed(_TITLES))})(?:님|様)?"
 )
 _FAMILY = 2
@@ -29,6 +30,8 @@ def without_title(text: str) -> tuple[str, bool]:
     if found is None:
         return text, False
     name, title = found["name"], found["title"]
+    if title in _GIVEN_NAMES and len(name) == _FAMILY and name[0] not in _CHINESE_FAMILIES:
+        return text, False
     is_short = len(name) == 1 or name in _LONG_FAMILIES
     is_japanese = title in _JAPANESE or (name[0] not in _CHINESE_FAMILIES and name[0] < _HANGUL)
     return name, is_short or (is_japanese and len(name) == _FAMILY)

@@ -13,13 +13,13 @@ _QUOTED_GIVEN = re.compile(r"""["\u201c\u201e]([^\W\d_]+)["\u201c\u201d] (?=[^\W
 """A nickname in quotes in the place of the given name: "Rick" Edmonds."""
 _NUMBER = re.compile(r"(?:\(?\d{1,4}[.)]|#\d{1,6}|\d{1,4} [-\u2013])\s+(?=[^\W\d])")
 _ADDRESSEE = re.compile(
-    r"(?:c/o|attn|attention|fao|z\.? ?hd|zu h[a\u00e4]nden|t\.?a\.?v|[a\u00e0] l'attention de)\b[.:\s]+"
+    r"(?:c/o|attn|attention|fao|z\.? ?hd|zu h[a\u00e4]nden|t\.a\.v|[a\u00e0] l'attention de)\b[.:\s]+"
     r"(?:von |van )?(?=[^\W\d])",
     re.IGNORECASE,
 )
 _AT_ANOTHERS = re.compile(r"\sc/o\s.*", re.IGNORECASE)
 _MARK = re.compile(
-    r"(?:OLD|ZZ+|XX+|AA+|DNU|DO NOT USE|INACTIVE|DUPLICATE|DUPE|ICE|Copy of|Kopie von|Copia de|Copie de)"
+    r"(?:OLD|ZZ+|XX+|AAA+|DNU|DO NOT USE|INACTIVE|DUPLICATE|DUPE|ICE|Copy of|Kopie von|Copia de|Copie de)"
     r"[\s:_-]+"
     r"(?=[^\W\d_][^\W\d_A-Z])"
 )
@@ -42,7 +42,7 @@ _WORDS = frozenset(
     """attn attention fao old inactive duplicate dupe dnu copy kopie copia copie status degree profile
     profil""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
 )
-_FIRST = frozenset({"zz", "zzz", "zzzz", "xx", "aa", "aaa", "ice"})
+_FIRST = frozenset({"zz", "zzz", "zzzz", "xx", "aaa", "ice"})
 
 
 def may_be_framed(words: list[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from app.domain.normal.names.honorifics import title_count
 from app.domain.normal.names.name_lexicon import (
@@ -23,6 +24,7 @@ _LISTS = {head: frozenset(items) for head, items in entries("names/name_notes.tx
 _OFFICES = frozenset(map(fold, _LISTS["office"]))
 _OF_OFFICE = _LISTS["of_office"]
 _TRADES = frozenset(map(fold, _LISTS["trade"]))
+_NAMED_TRADES = _LISTS["named_trade"]
 _PHRASES = frozenset(map(fold, _LISTS["slogan"] | _LISTS["remark"]))
 _LONGEST = max(phrase.count(" ") for phrase in _PHRASES) + 1
 _FIRST_WORDS = frozenset(phrase.partition(" ")[0] for phrase in _PHRASES)
@@ -115,11 +117,19 @@ def _is_note(part: str, *, is_whole: bool) -> bool:
         return True
     if words[0].rstrip(".") in maiden_markers() or title_count([*words, "-"]) == len(words):
         return True
-    if is_whole and (not _TRADES.isdisjoint(keys) or ends_like_company(part)):
+    if is_whole and (_has_trade(keys) or ends_like_company(part)):
         return True
     if is_whole:
         return all(is_credential(word) or is_dotted(word) or is_capitals(word) for word in words)
     return all(is_credential(word) and not is_initials(word) for word in words)
+
+
+def _has_trade(keys: Sequence[str]) -> bool:
+    """Return whether a note after a whole name has a word of a trade: Financial Analyst, Technical Sales."""
+    if not _TRADES.isdisjoint(keys):
+        return True
+    pairs = pairwise(("", *keys))
+    return any(key in _NAMED_TRADES and (not before or before in _OF_OFFICE) for before, key in pairs)
 
 
 def _begins_phrase(keys: Sequence[str]) -> bool:

@@ -21,8 +21,8 @@ _VIETNAMESE = frozenset(
 _SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*|ng")
 _SYLLABLES = 3
 _SHORT = 2
-_MIXED_CAPITALS = re.compile(r"(?:Mc|Mac|Fitz|De|Di|Du|La|Le|Van|D'|O')[^\W\d_a-z]{3,}")
-"""A family name in capitals with a prefix that is not: McDONALD."""
+_MIXED_CAPITALS = re.compile(r"(?:Mc|Mac|Fitz|Di|Du|Van|D'|O')[^\W\d_a-z]{3,}")
+"""A family name in capitals with a prefix that is not: McDONALD. De, La and Le also begin given names."""
 _NO_VOWEL = re.compile("[B-DF-HJ-NP-TV-XZ]{3,4}")
 """Initials that are written together: JRR Tolkien."""
 _PATRONYMIC = re.compile(
@@ -98,8 +98,11 @@ def split_by_patronymic(name: Sequence[str]) -> tuple[list[str], list[str]] | No
 
 
 def split_by_title(name: Sequence[str]) -> tuple[list[str], list[str]] | None:
-    """Return the given and the family name if a title stands between them: Rossi Dott. Mario; else None."""
-    if len(name) <= _SHORT or name[0].endswith("."):
+    """Return the given and the family name if a title stands between them: Rossi Dott. Mario; else None.
+
+    Only a title with a full stop is one there: John Fru Ndi and Ahmad Maulana Ibrahim have such names.
+    """
+    if len(name) <= _SHORT or name[0].endswith(".") or not name[1].endswith("."):
         return None
     if is_generation(name[1]) or not is_honorific(name[1]):
         return None

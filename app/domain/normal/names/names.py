@@ -32,6 +32,7 @@ from app.domain.normal.names.name_order import (
 from app.domain.normal.names.name_scripts import one_script
 from app.domain.normal.names.name_texts import NO_LETTER, clean_text
 from app.domain.normal.names.placeholder_names import (
+    is_household,
     is_placeholder,
     may_be_placeholder,
     names_several,
@@ -103,6 +104,8 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
     text, is_family = without_title(unframed(text))
     if is_family:
         return PersonName("", text, text)
+    if is_household(text):
+        raise NoPerson(NO_PERSON)
     name, distinction = _noted(one_script(separated(text)), family_first=family_first)
     if is_placeholder(name.full) or names_several(name.full):
         raise NoPerson(NO_PERSON)
@@ -115,7 +118,7 @@ def _may_have_more(words: list[str]) -> bool:
     """Return whether lower-case words may be a placeholder, or a name with a title or a note."""
     if may_be_placeholder(words) or may_have_notes(words) or may_be_framed(words) or title_count(words):
         return True
-    return split_by_patronymic(words) is not None or split_by_title(words) is not None
+    return split_by_patronymic(words) is not None
 
 
 def _noted(text: str, *, family_first: bool) -> tuple[PersonName, str]:

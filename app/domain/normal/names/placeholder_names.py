@@ -13,8 +13,17 @@ _MARKS = _LISTS["mark"]
 _CASED = _LISTS["cased"]
 _OWN_COMPANY = _LISTS["own_company"]
 _COMPANY = _LISTS["company"]
+_SHORT_HOUSEHOLDS = _LISTS["short_household"]
 _HOUSEHOLDS = tuple(f"{item} " for item in _LISTS["household"])
-_LANGUAGES = _LISTS.keys() - {"word", "mark", "cased", "company", "own_company", "household"}
+_LANGUAGES = _LISTS.keys() - {
+    "word",
+    "mark",
+    "cased",
+    "company",
+    "own_company",
+    "household",
+    "short_household",
+}
 _WHOLE = _WORDS.union(*(map(fold, _LISTS[language]) for language in _LANGUAGES))
 _NETWORK = re.compile("linkedin|领英|領英", re.IGNORECASE)
 _TYPED = re.compile(r"([^\W\d_])\1{2,}|[xX]+")
@@ -29,7 +38,7 @@ _TEMPLATE = re.compile(r"%[^\W\d_]{2}|[^\W\d_]%|^#[A-Z0/]+[!?]|^[$]")
 """A placeholder of a template, of a URL or of a spreadsheet: %FIRSTNAME%, $name, #REF!."""
 
 _SIGNS = (_COMPANY | _OWN_COMPANY).union(
-    *(item.split() for item in (*_WHOLE, *_LISTS["household"])),
+    *(item.split() for item in (*_WHOLE, *_LISTS["household"], *_SHORT_HOUSEHOLDS)),
     _MARKS,
     _CASED,
     {"linkedin", "na", "&", "+", "and", "und", "et", "or", "oder", "family"},
@@ -65,9 +74,16 @@ def ends_like_company(text: str) -> bool:
 
 def names_several(name: str) -> bool:
     """Return whether a name without notes names several people, such as Ada & Bob Lovelace or Familie Low."""
-    folded = fold(name)
-    is_household = folded.startswith(_HOUSEHOLDS) or folded.endswith(" family")
-    return is_household or _SEVERAL.search(name) is not None
+    return is_household(name) or _SEVERAL.search(name) is not None
+
+
+def is_household(text: str) -> bool:
+    """Return whether a text names a household, such as Familie Low, Fam. de Vries or Low family."""
+    folded = fold(text)
+    first, *others = folded.split() or [""]
+    is_short = first in _SHORT_HOUSEHOLDS and len(others) == 1
+    begins = folded.startswith(_HOUSEHOLDS) or text.lower().startswith(_HOUSEHOLDS)
+    return is_short or begins or folded.endswith(" family")
 
 
 def _is_word(word: str) -> bool:
