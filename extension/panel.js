@@ -140,7 +140,7 @@ async function render() {
 /** Show the other requests once what is above them is there: they would move away from the pointer.
  *  @param {App} app @param {HTMLElement} content */
 async function showOtherRequests(app, content) {
-  await Promise.all(app.loads);
+  await Promise.allSettled(app.loads);
   if (!app.signal.aborted) content.append(otherRequests(app));
 }
 

@@ -97,8 +97,7 @@ async function showCompany(app, content, page, lookup) {
   /** Show the people, and the search below them once they are there: it would move away from the pointer. */
   async function show() {
     search.hidden = true;
-    await showLeads(app, people, /** @type {Company} */ (company));
-    search.hidden = false;
+    await showLeads(app, people, /** @type {Company} */ (company)).finally(() => (search.hidden = false));
   }
 }
 

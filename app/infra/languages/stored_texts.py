@@ -22,7 +22,7 @@ _MIN_LETTERS = 8
 _MAX_TOGETHER = 12
 """A text of the catalogue, with what its gaps contain, has at most so many sentences."""
 _LETTER = re.compile(r"[^\W\d_]")
-_KEPT = 4_096
+_KEPT = 256
 
 
 def translate(text: str, language: str) -> str:
