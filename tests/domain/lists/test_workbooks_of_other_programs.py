@@ -107,7 +107,7 @@ def test_a_workbook_of_another_program_is_read(made: dict[str, str]) -> None:
 def test_a_strict_workbook_that_is_large_is_refused(monkeypatch: Any) -> None:
     monkeypatch.setattr(xlsx_packages, "MAX_BYTES", 100)
 
-    with pytest.raises(InvalidValue, match="a format of few programs"):
+    with pytest.raises(InvalidValue, match="too large for its format"):
         addresses(packed(strict()))
     assert addresses(packed(parts())) == [["ada@acme.com"]]
 

@@ -33,7 +33,11 @@ ACCESS_RULES: dict[str, AccessRule] = {
         "GET /scim/v2/Schemas/<urn>",
         "GET /scim/v2/ResourceTypes",
         "GET /scim/v2/ResourceTypes/<name>",
-        *(f"{method} /scim/v2/<path:rest>" for method in ("GET", "POST", "PUT", "PATCH", "DELETE")),
+        *(
+            f"{method} /scim/v2{rest}"
+            for rest in ("", "/<path:rest>")
+            for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        ),
     )
 }
 WITHOUT_A_BODY = {"POST /api/scim/token"}
