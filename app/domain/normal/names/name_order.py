@@ -15,6 +15,7 @@ from app.domain.normal.texts.wordlists import words
 _PARTICLES = words("names/particles.txt")
 _EAST_ASIAN = words("names/east_asian_surnames.txt")
 _IBERIAN = words("names/surnames.txt")
+_SLAVIC_GIVEN = words("names/slavic_given_names.txt")
 _VIETNAMESE = frozenset(
     "bui dang dinh do duong hoang huynh le ly ngo nguyen pham phan tran truong vo vu".split()  # noqa: SIM905
 )
@@ -27,6 +28,12 @@ _NO_VOWEL = re.compile("[B-DF-HJ-NP-TV-XZ]{3,4}")
 """Initials that are written together: JRR Tolkien."""
 _PATRONYMIC = re.compile(
     r"[а-яёіїєґ']*(?:[оеёй]вич|[оеёії]вна|[иі]чна|ильич|лукич|кузьмич|фомич|никитич)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_FATHER_OR_FAMILY = re.compile(r".*[иі]ч", re.IGNORECASE)
+"""A father's name of a man, which may also be a family name: Петрович, Лукашевич."""
+_CYRILLIC_FAMILY = re.compile(
+    r"[а-яёіїєґ'-]{2,}(?:[оеёє]в|[иы]н|[сц]ький|[сц]кий|енко|[ую]к|ян|дзе|швили|[иы]х|[иі]ч)",  # noqa: RUF001
     re.IGNORECASE,
 )
 _LATIN_PATRONYMIC = re.compile(r"[a-z]+(?:[oe]vich|[oe]vna|ichna)", re.IGNORECASE)
@@ -91,10 +98,20 @@ def split_by_patronymic(name: Sequence[str]) -> tuple[list[str], list[str]] | No
     first, middle, last = name
     if _PATRONYMIC.fullmatch(middle) or _LATIN_PATRONYMIC.fullmatch(middle):
         return [first, middle], [last]
-    is_last = _PATRONYMIC.fullmatch(last) or (
+    is_last = _is_last_patronymic(first, middle, last) or (
         _LATIN_PATRONYMIC.fullmatch(last) and _LATIN_SLAVIC.fullmatch(first)
     )
     return (given, [first]) if is_last else None
+
+
+def _is_last_patronymic(first: str, middle: str, last: str) -> bool:
+    """Return whether a Cyrillic name ends with a father's name: Анна Мария Лукашевич does not."""
+    if not _PATRONYMIC.fullmatch(last):
+        return False
+    if not _FATHER_OR_FAMILY.fullmatch(last):
+        return True
+    is_family = middle.lower() in _SLAVIC_GIVEN or _CYRILLIC_FAMILY.fullmatch(first) is not None
+    return is_family and first.lower() not in _SLAVIC_GIVEN
 
 
 def split_by_title(name: Sequence[str]) -> tuple[list[str], list[str]] | None:
