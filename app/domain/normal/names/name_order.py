@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from app.domain.normal.names.honorifics import is_honorific, title_count
+from app.domain.normal.names.name_frames import is_mark
 from app.domain.normal.names.name_lexicon import is_bound_given_name, is_credential, is_generation
 from app.domain.normal.names.name_notes import is_office
 from app.domain.normal.names.nicknames import equivalents
@@ -164,6 +165,6 @@ def _is_shouted(word: str) -> bool:
 
 def _is_family(word: str) -> bool:
     """Return whether one word in capitals is a family name, not initials or a credential."""
-    if is_credential(word) or is_office(word) or _NO_VOWEL.fullmatch(word):
+    if is_credential(word) or is_office(word) or is_mark(word) or _NO_VOWEL.fullmatch(word):
         return False
     return len(word) > _SHORT or word.lower() in _EAST_ASIAN
