@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from app.domain.normal.names.honorifics import is_honorific, title_count
 from app.domain.normal.names.name_frames import is_mark
+from app.domain.normal.names.name_keys import name_key
 from app.domain.normal.names.name_lexicon import is_bound_given_name, is_credential, is_generation
 from app.domain.normal.names.name_notes import is_office
 from app.domain.normal.names.nicknames import equivalents
@@ -27,6 +28,8 @@ _MIXED_CAPITALS = re.compile(r"(?:Mc|Mac|Fitz|Di|Du|Van|D'|O')[^\W\d_a-z]{3,}")
 """A family name in capitals with a prefix that is not: McDONALD. De, La and Le also begin given names."""
 _NO_VOWEL = re.compile("[B-DF-HJ-NP-TV-XZ]{3,4}")
 """Initials that are written together: JRR Tolkien."""
+_SYLLABIC = re.compile("[B-DF-HJ-NP-TV-XZ]{1,2}[LR][B-DF-HJKMNPQSTV-XZ]{1,2}")
+"""A Slavic family name without a vowel, with L or R in the middle: VLK, SRB."""
 _PATRONYMIC = re.compile(
     r"[а-яёіїєґ']*(?:[оеёй]вич|[оеёії]вна|[иі]чна|ильич|лукич|кузьмич|фомич|никитич)",  # noqa: RUF001
     re.IGNORECASE,
@@ -150,7 +153,7 @@ def _leading(name: Sequence[str], shouted: Sequence[bool]) -> int:
     while count < len(name) and (shouted[count] or name[count].lower() in _PARTICLES):
         count += 1
         last = count if shouted[count - 1] else last
-    if last == len(name) or (last == 1 and not _is_family(name[0])):
+    if last == len(name) or (last == 1 and not _is_family(name[0], beside=name[1])):
         return 0
     return last
 
@@ -163,8 +166,13 @@ def _is_shouted(word: str) -> bool:
     )
 
 
-def _is_family(word: str) -> bool:
-    """Return whether one word in capitals is a family name, not initials or a credential."""
-    if is_credential(word) or is_office(word) or is_mark(word) or _NO_VOWEL.fullmatch(word):
+def _is_family(word: str, *, beside: str) -> bool:
+    """Return whether one word in capitals is a family name, not initials or a credential.
+
+    One without a vowel is so only beside a Slavic given name: VLK Jan, unlike JRR Tolkien.
+    """
+    if is_credential(word) or is_office(word) or is_mark(word):
         return False
+    if _NO_VOWEL.fullmatch(word):
+        return _SYLLABIC.fullmatch(word) is not None and name_key(beside) in _SLAVIC_GIVEN
     return len(word) > _SHORT or word.lower() in _EAST_ASIAN
