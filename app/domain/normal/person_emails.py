@@ -21,10 +21,11 @@ MAX_LENGTH = 1000
 """Characters of a text in which an address is looked for."""
 
 _PLACEHOLDERS = lines("emails/email_placeholders.txt")
-_ALWAYS, _LOCAL, _BOTH = (
+_ALWAYS, _LOCAL, _BOTH, _NAMED_SO = (
     frozenset(word for head, *words in _PLACEHOLDERS if head == f"{where}:" for word in words)
-    for where in ("always", "local", "both")
+    for where in ("always", "local", "both", "named")
 )
+_DOMAINS = _BOTH | _NAMED_SO
 _FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
 _NAMED = re.compile(r"[<(]([^<>()@]{1,80}@[^<>()@]{1,255})[>)]")
 _SCHEME = re.compile(r"(?:mailto|smtp|e-?mail)\s?:[/\s]*", re.IGNORECASE)
@@ -84,10 +85,18 @@ def refuse_impossible(email: str) -> None:
     if _HASH.fullmatch(local) or _CODE.search(local) or _NO_MAILBOX.search(email):
         raise ImpossibleAddress("This is an address of a program, not of a person.")
     word, label = mailbox_name(local), domain.partition(".")[0]
-    if word in _ALWAYS or label in _ALWAYS or word in _LOCAL or (word in _BOTH and label in _BOTH):
+    is_local = word in _ALWAYS or word in _LOCAL
+    if is_local or label in _ALWAYS or _are_placeholders(email, word, label):
         raise ImpossibleAddress("This address stands for a missing one.")
     if not _exists(domain.rpartition(".")[2]):
         raise ImpossibleAddress("The end of the address is not a top-level domain, such as com or de.")
+
+
+def _are_placeholders(email: str, word: str, label: str) -> bool:
+    """Return whether mailbox and domain are such words; people named Sem have mailboxes at mail.com."""
+    if word in _NAMED_SO:
+        return word == label or (label in _DOMAINS and email_kind(email) == "work")
+    return word in _BOTH and label in _DOMAINS
 
 
 @lru_cache(maxsize=2048)

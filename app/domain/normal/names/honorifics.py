@@ -15,6 +15,8 @@ _BEFORE_TWO = _LISTS["before_two"]
 _BEFORE_IBERIAN = _LISTS["before_iberian"]
 _IBERIAN = words("names/surnames.txt")
 _SINGLE = _LISTS["single"] | _LISTS["always"]
+_VIETNAMESE_MIDDLE = frozenset({"v\u0103n", "th\u1ecb"})
+"""Middle names that show that the word before them is a family name: Ca Văn Thỉnh."""
 _LONGEST = 3
 _GLUED = re.compile(r"(?<![^\W\d_.])([^\W\d_]{2,7})\.(?=[^\W\d_]{2})")
 """A word with a full stop at which another word begins: Dr.Anna."""
@@ -67,7 +69,8 @@ def _title_length(words: list[str], *, left: int, follows: bool) -> int:
         return 1
     word = words[0].lower()
     names = sum(len(other) > 1 for other in words[1:])
-    if word in _BEFORE_TWO and names >= left:
+    is_family = word.isascii() and words[1].lower() in _VIETNAMESE_MIDDLE
+    if word in _BEFORE_TWO and names >= left and not is_family:
         return 1
     is_iberian = any(fold(other) in _IBERIAN for other in words[1:])
     return int(word in _BEFORE_IBERIAN and names >= left and is_iberian)

@@ -12,18 +12,15 @@ _SINGLE_QUOTED = re.compile(r"'([^']+(?:(?<=\w)'(?=\w)[^']+)*)'")
 _QUOTED_GIVEN = re.compile(r"""["\u201c\u201e]([^\W\d_]+)["\u201c\u201d] (?=[^\W\d_])""")
 """A nickname in quotes in the place of the given name: "Rick" Edmonds."""
 _NUMBER = re.compile(r"(?:\(?\d{1,4}[.)]|#\d{1,6}|\d{1,4} [-\u2013])\s+(?=[^\W\d])")
-_ADDRESSEE = re.compile(
-    r"(?:c/o|attn|attention|fao|z\.? ?hd|zu h[a\u00e4]nden|t\.a\.v|[a\u00e0] l'attention de)\b[.:\s]+"
-    r"(?:von |van )?(?=[^\W\d])",
-    re.IGNORECASE,
-)
+_TO = r"c/o|attn|attention|fao|z\.? ?hd|zu h[a\u00e4]nden|t\.a\.v|[a\u00e0] l'attention de"
+_ADDRESSEE = re.compile(rf"(?:{_TO})\b[.:\s]+(?:von |van )?(?=[^\W\d])", re.IGNORECASE)
 _AT_ANOTHERS = re.compile(r"\sc/o\s.*", re.IGNORECASE)
-_MARK = re.compile(
-    r"(?:OLD|ZZ+|XX+|AAA+|DNU|DO NOT USE|INACTIVE|DUPLICATE|DUPE|ICE|Copy of|Kopie von|Copia de|Copie de)"
-    r"[\s:_-]+"
-    r"(?=[^\W\d_][^\W\d_A-Z])"
-)
-"""A mark of the one who keeps the list: ZZZ Ada Lovelace."""
+_NOTED = "OLD|DNU|DO NOT USE|INACTIVE|DUPLICATE|DUPE|Copy of|Kopie von|Copia de|Copie de"
+_SHORT = "ZZ+|XX+|AAA+|ICE"
+_MARK = re.compile(rf"(?:{_NOTED}|(?:{_SHORT})(?=[\s:_-]+\S+\s+\S))[\s:_-]+(?=[^\W\d_][^\W\d_A-Z])")
+"""A mark of the one who keeps the list: ZZZ Ada Lovelace. A short one leaves two words, unlike ICE Cube."""
+_SHORT_MARK = re.compile(_SHORT)
+_STARTS = re.compile(rf"(?:{_TO}|{_NOTED}|{_SHORT})\b", re.IGNORECASE)
 _STATUS = re.compile(r"Status is (?:online|offline|reachable)\s*", re.IGNORECASE)
 _VIEW = re.compile(
     r"(?P<before>.*?)\s*(?:View (?P<en>[^']+)(?:'s?)? profile|Profil von (?P<de>.+) anzeigen|"
@@ -38,16 +35,17 @@ _PATH = re.compile(
 """A name in a directory, as Lotus Notes writes it: Ada Lovelace/US/Acme."""
 _NO_LETTER = re.compile(r"(?<!\S)[.\u2010-\u2015_~=?*-]+(?!\S)")
 _END = ";:?!"
-_WORDS = frozenset(
-    """attn attention fao old inactive duplicate dupe dnu copy kopie copia copie status degree profile
-    profil""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
-)
-_FIRST = frozenset({"zz", "zzz", "zzzz", "xx", "aaa", "ice"})
+_WORDS = frozenset({"status", "degree", "profile", "profil"})
 
 
 def may_be_framed(words: list[str]) -> bool:
     """Return whether lower-case words need a closer look; it is False for most names, and quick."""
-    return not _WORDS.isdisjoint(words) or words[0] in _FIRST
+    return not _WORDS.isdisjoint(words) or _STARTS.match(" ".join(words)) is not None
+
+
+def is_mark(word: str) -> bool:
+    """Return whether a word in capitals is a short mark, such as ICE."""
+    return _SHORT_MARK.fullmatch(word) is not None
 
 
 def unframed(text: str) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 
 from app.domain.normal.names.honorifics import is_honorific, title_count
+from app.domain.normal.names.name_frames import is_mark
+from app.domain.normal.names.name_keys import name_key
 from app.domain.normal.names.name_lexicon import is_bound_given_name, is_credential, is_generation
 from app.domain.normal.names.name_notes import is_office
 from app.domain.normal.names.nicknames import equivalents
@@ -15,6 +17,7 @@ from app.domain.normal.texts.wordlists import words
 _PARTICLES = words("names/particles.txt")
 _EAST_ASIAN = words("names/east_asian_surnames.txt")
 _IBERIAN = words("names/surnames.txt")
+_SLAVIC_GIVEN = words("names/slavic_given_names.txt")
 _VIETNAMESE = frozenset(
     "bui dang dinh do duong hoang huynh le ly ngo nguyen pham phan tran truong vo vu".split()  # noqa: SIM905
 )
@@ -25,8 +28,16 @@ _MIXED_CAPITALS = re.compile(r"(?:Mc|Mac|Fitz|Di|Du|Van|D'|O')[^\W\d_a-z]{3,}")
 """A family name in capitals with a prefix that is not: McDONALD. De, La and Le also begin given names."""
 _NO_VOWEL = re.compile("[B-DF-HJ-NP-TV-XZ]{3,4}")
 """Initials that are written together: JRR Tolkien."""
+_SYLLABIC = re.compile("[B-DF-HJ-NP-TV-XZ]{1,2}[LR][B-DF-HJKMNPQSTV-XZ]{1,2}")
+"""A Slavic family name without a vowel, with L or R in the middle: VLK, SRB."""
 _PATRONYMIC = re.compile(
     r"[а-яёіїєґ']*(?:[оеёй]вич|[оеёії]вна|[иі]чна|ильич|лукич|кузьмич|фомич|никитич)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_FATHER_OR_FAMILY = re.compile(r".*[иі]ч", re.IGNORECASE)
+"""A father's name of a man, which may also be a family name: Петрович, Лукашевич."""
+_CYRILLIC_FAMILY = re.compile(
+    r"[а-яёіїєґ'-]{2,}(?:[оеёє]в|[иы]н|[сц]ький|[сц]кий|енко|[ую]к|ян|дзе|швили|[иы]х|[иі]ч)",  # noqa: RUF001
     re.IGNORECASE,
 )
 _LATIN_PATRONYMIC = re.compile(r"[a-z]+(?:[oe]vich|[oe]vna|ichna)", re.IGNORECASE)
@@ -91,10 +102,20 @@ def split_by_patronymic(name: Sequence[str]) -> tuple[list[str], list[str]] | No
     first, middle, last = name
     if _PATRONYMIC.fullmatch(middle) or _LATIN_PATRONYMIC.fullmatch(middle):
         return [first, middle], [last]
-    is_last = _PATRONYMIC.fullmatch(last) or (
+    is_last = _is_last_patronymic(first, middle, last) or (
         _LATIN_PATRONYMIC.fullmatch(last) and _LATIN_SLAVIC.fullmatch(first)
     )
     return (given, [first]) if is_last else None
+
+
+def _is_last_patronymic(first: str, middle: str, last: str) -> bool:
+    """Return whether a Cyrillic name ends with a father's name: Анна Мария Лукашевич does not."""
+    if not _PATRONYMIC.fullmatch(last):
+        return False
+    if not _FATHER_OR_FAMILY.fullmatch(last):
+        return True
+    is_family = middle.lower() in _SLAVIC_GIVEN or _CYRILLIC_FAMILY.fullmatch(first) is not None
+    return is_family and first.lower() not in _SLAVIC_GIVEN
 
 
 def split_by_title(name: Sequence[str]) -> tuple[list[str], list[str]] | None:
@@ -132,7 +153,7 @@ def _leading(name: Sequence[str], shouted: Sequence[bool]) -> int:
     while count < len(name) and (shouted[count] or name[count].lower() in _PARTICLES):
         count += 1
         last = count if shouted[count - 1] else last
-    if last == len(name) or (last == 1 and not _is_family(name[0])):
+    if last == len(name) or (last == 1 and not _is_family(name[0], beside=name[1])):
         return 0
     return last
 
@@ -145,8 +166,13 @@ def _is_shouted(word: str) -> bool:
     )
 
 
-def _is_family(word: str) -> bool:
-    """Return whether one word in capitals is a family name, not initials or a credential."""
-    if is_credential(word) or is_office(word) or _NO_VOWEL.fullmatch(word):
+def _is_family(word: str, *, beside: str) -> bool:
+    """Return whether one word in capitals is a family name, not initials or a credential.
+
+    One without a vowel is so only beside a Slavic given name: VLK Jan, unlike JRR Tolkien.
+    """
+    if is_credential(word) or is_office(word) or is_mark(word):
         return False
+    if _NO_VOWEL.fullmatch(word):
+        return _SYLLABIC.fullmatch(word) is not None and name_key(beside) in _SLAVIC_GIVEN
     return len(word) > _SHORT or word.lower() in _EAST_ASIAN

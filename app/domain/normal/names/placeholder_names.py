@@ -11,7 +11,6 @@ _LISTS = {head: frozenset(items) for head, items in entries("names/placeholder_n
 _WORDS = _LISTS["word"]
 _MARKS = _LISTS["mark"]
 _CASED = _LISTS["cased"]
-_OWN_COMPANY = _LISTS["own_company"]
 _COMPANY = _LISTS["company"]
 _SHORT_HOUSEHOLDS = _LISTS["short_household"]
 _HOUSEHOLDS = tuple(f"{item} " for item in _LISTS["household"])
@@ -20,7 +19,6 @@ _LANGUAGES = _LISTS.keys() - {
     "mark",
     "cased",
     "company",
-    "own_company",
     "household",
     "short_household",
 }
@@ -37,7 +35,7 @@ _GUEST = re.compile(r"\d{0,3} ?(?:guest|attendee|user|gast|invitado) ?\d{0,6}")
 _TEMPLATE = re.compile(r"%[^\W\d_]{2}|[^\W\d_]%|^#[A-Z0/]+[!?]|^[$]")
 """A placeholder of a template, of a URL or of a spreadsheet: %FIRSTNAME%, $name, #REF!."""
 
-_SIGNS = (_COMPANY | _OWN_COMPANY).union(
+_SIGNS = _COMPANY.union(
     *(item.split() for item in (*_WHOLE, *_LISTS["household"], *_SHORT_HOUSEHOLDS)),
     _MARKS,
     _CASED,
@@ -68,8 +66,7 @@ def is_placeholder(text: str) -> bool:
 def ends_like_company(text: str) -> bool:
     """Return whether the last of several words makes the text a company's name, as in Acme Inc."""
     before, _space, last = text.rpartition(" ")
-    form = fold(last)
-    return bool(before) and (form in _COMPANY or (form in _OWN_COMPANY and " " not in before))
+    return bool(before) and fold(last) in _COMPANY
 
 
 def names_several(name: str) -> bool:

@@ -44,6 +44,15 @@ def test_a_father_s_name_in_the_middle_shows_the_order_although_the_header_says_
     assert parse_name("Иван Петрович Сидоров", family_first=True).last == "Сидоров"
 
 
+@pytest.mark.parametrize(
+    ("text", "last"), [("Tolkien JRR", "Tolkien"), ("VLK Jan", "VLK"), ("Jan VLK", "VLK")]
+)
+def test_capitals_without_a_vowel_are_a_family_name_only_beside_a_slavic_given_name(
+    text: str, last: str
+) -> None:
+    assert parse_name(text, family_first=True).last == last
+
+
 def test_a_family_name_alone_that_names_several_is_not_read() -> None:
     with pytest.raises(NoPerson):
         name_of_parts("", "Müller; Söhne")
