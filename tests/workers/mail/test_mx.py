@@ -109,11 +109,13 @@ def test_the_behaviour_of_a_mail_server_determines_the_verdict(  # noqa: PLR0917
     provider = mx(settings(stack.enter_context(server), dns_port))
     started = time.monotonic()
 
-    reply = verify(provider, seconds=1)
+    seconds = 1 if verdict == "unknown" else 10  # some servers without a verdict answer for ever
+
+    reply = verify(provider, seconds=seconds)
 
     record_property("verification", (case, summary(reply)))
     assert summary(reply) == verdict
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 4 * seconds
 
 
 DNS_CASES = [
