@@ -40,6 +40,7 @@ DISABLED_FEATURES = (
     "PaintHolding",
     "PreconnectToSearch",
     "ThirdPartyStoragePartitioning",
+    "AutofillServerCommunication",  # of each form, with Google
     # Processes that Chromium starts ahead of need: a fifth of the processor time of opening a popup.
     "SpareRendererForSitePerProcess",
     "WebUIOmniboxAimPopup",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,10 @@ from urllib.parse import urlsplit
 from app.domain.errors import all_problems
 
 HOP_BY_HOP = {"connection", "proxy-connection", "keep-alive", "transfer-encoding", "content-length"}
+CHROMIUM_HOSTS = re.compile(
+    r"(?:[\w-]+\.googleapis|accounts\.google|(?:[\w-]+\.)?clients\d?\.google)\.com(?::\d+)?"
+)
+"""Chromium's own services, which it requests at start and when a page has a form."""
 WEBSITE = "<!doctype html><html lang=en><title>{host}</title><main><h1>{host}</h1><p>A website.</p></main>"
 
 
@@ -34,6 +39,11 @@ class RecordedRequest:
     @property
     def json(self) -> Any:
         return json.loads(self.body)
+
+    @property
+    def is_of_chromium(self) -> bool:
+        """Whether Chromium sends it by itself; `test_package.py` shows that the extension does not."""
+        return CHROMIUM_HOSTS.fullmatch(self.host) is not None
 
     @property
     def text(self) -> str:

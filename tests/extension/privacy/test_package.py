@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from chromium_support import EXTENSION, LOOPBACK, copy_extension
+from proxy_support import CHROMIUM_HOSTS
 
 from tools import extension as packing
 
@@ -164,6 +165,10 @@ def test_no_code_is_loaded_from_outside_and_no_html_is_created_from_text(files: 
     assert re.findall(r"(?:src|href)=\"([^\"]*)\"", page) == [*STYLES, "panel.js"]
     assert not re.search(r"<script(?![^>]*src=)|\son\w+=|style=", page)
     assert not any(re.search(rb"@import|url\(|https?:", files[name]) for name in STYLES)
+
+
+def test_no_file_names_a_service_of_chromium(files: dict[str, bytes]) -> None:
+    assert [name for name, content in files.items() if CHROMIUM_HOSTS.search(content.decode("latin-1"))] == []
 
 
 def test_the_modules_import_each_other_without_a_circle(files: dict[str, bytes]) -> None:

@@ -24,9 +24,6 @@ from app.engine.contacts import contacts
 from app.infra import clock
 
 SITES = 20
-CHROME_HOSTS = re.compile(
-    r"(?:update|accounts|android\.clients)\.google(?:apis)?\.com(?::443)?"
-)  # Chromium's own requests at start
 NETWORK = "www.linkedin.com:443"  # Playwright serves its pages, but Chromium still connects
 PAGE_REQUESTS = {("GET", "/", b""), ("GET", "/favicon.ico", b""), ("CONNECT", "", b"")}
 TWO_DIGITS = re.compile("[0-9a-f]{2}")
@@ -94,7 +91,7 @@ def test_visiting_twenty_websites_sends_nothing_and_one_click_sends_hashes(
 
     assert {f"http://{request.host}/" for request in pages if request.host != NETWORK} == set(sites)
     assert {(request.method, request.path, request.body) for request in pages} <= PAGE_REQUESTS
-    assert [request.text for request in other_requests if not CHROME_HOSTS.fullmatch(request.host)] == []
+    assert [request.text for request in other_requests if not request.is_of_chromium] == []
     assert not [request for request in recorded if request.host == user.proxy.api]
     assert Counter(request.path for request in api_requests) == {
         "/api/ext/session": 1,
