@@ -35,7 +35,7 @@ _SERIAL_START = datetime(1899, 12, 30, tzinfo=UTC)  # day 0 of Excel
 _DATED = ("updated_at", "email_verified_at")
 _DATED_ATTRIBUTES = frozenset({"verified_at", "seen_at"})
 _MAX_LENGTH = 64
-_MONTHS, _LONG_YEAR = 12, 4
+_MONTHS = 12
 _YEAR_DIGITS = 4
 _NO_SUCH_DATE = Message("This date does not exist.")
 _NO_DATE = Message("This is not a date. Use the format 2026-11-20.")
@@ -206,7 +206,7 @@ def _has_year(numbers: Sequence[str]) -> bool:
 
 def _year(text: str) -> int:
     """Return the year of two digits, or of four: 0001 is the first year, which programs write for no date."""
-    return int(text) + (2000 if len(text) < _LONG_YEAR else 0)
+    return int(text) + (2000 if len(text) < _YEAR_DIGITS else 0)
 
 
 def _moment(  # noqa: PLR0917 -- the parts of a date

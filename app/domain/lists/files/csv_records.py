@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
 
-from app.domain.messages import Message
+from app.domain.messages import Figure, Message
 
 MAX_ROW_LENGTH = 1 << 17  # characters; four times what Excel allows in a cell
 MAX_RECORD_LENGTH = 1 << 21  # characters; an unclosed quote would include the rest of the file
@@ -25,7 +25,7 @@ TRUNCATED_ROW = Message("The file ends inside this row. It may be incomplete; ex
 UNCLOSED_QUOTE = Message(
     "This row has a quote that is not closed, or quotes inside a cell that are not doubled."
 )
-LONG_ROW = f"This row has more than {MAX_ROW_LENGTH:,} characters."
+LONG_ROW = Message("This row has more than {max} characters.", max=Figure(MAX_ROW_LENGTH))
 
 
 class Row(NamedTuple):  # faster to make than a dataclass
