@@ -33,7 +33,7 @@ SHORT_REQUESTS = 300
 SHORT_OPTIONS = ["-n", "12", "--phases", "examples,fuzzing,stateful"]  # the phase "coverage" takes a minute
 MAX_ROUNDS = 10
 SEEDS = 2**32
-REPORT_WIDTH = 120  # characters, at least
+REPORT_WIDTH = 160  # characters, at least
 NEVER_SUCCEED = {
     "POST /api/ext/company-login": "a code that a company's sign-in has issued",
     "POST /api/totp/confirm": "the code of the moment",
