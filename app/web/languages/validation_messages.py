@@ -13,13 +13,20 @@ _RANGE = {
     "min": ("greater than or equal to", "greater than"),
     "max": ("less than or equal to", "less than"),
 }
+_NEXT_STEPS = {
+    "Not a valid boolean.": "Not a valid boolean. Use true or false.",
+    "Not a valid date.": "Not a valid date. Use one such as 2026-11-30.",
+    "Not a valid integer.": "Not a valid integer. Use a whole number such as 10.",
+    "Not a valid mapping type.": "Not a JSON object.",
+}
+"""What to send instead, where marshmallow only says that a value is wrong."""
 
 
 def register() -> None:
     """Replace the messages of marshmallow's classes; marshmallow documents that an application may."""
     for kind in _classes(fields):
         messages: dict[str, str] = vars(kind).get("default_error_messages", {})
-        messages.update({name: Message(text) for name, text in messages.items()})
+        messages.update({name: Message(_NEXT_STEPS.get(text, text)) for name, text in messages.items()})
     for kind in _classes(validate):
         for name, text in list(vars(kind).items()):
             if "message" in name and isinstance(text, str) and "{" in text:
@@ -30,7 +37,8 @@ def templates() -> Iterator[str]:
     """Yield every message of marshmallow, for the catalogues."""
     yield from ("Unknown field.", "Invalid input type.", "Invalid value.")
     for kind in _classes(fields):
-        yield from vars(kind).get("default_error_messages", {}).values()
+        messages = vars(kind).get("default_error_messages", {})
+        yield from (_NEXT_STEPS.get(text, text) for text in messages.values())
     for kind in _classes(validate):
         yield from (
             text

@@ -40,6 +40,15 @@ class StrictSchema(Schema):
 
         unknown = RAISE
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        names = ", ".join(sorted(field.data_key or name for name, field in self.load_fields.items()))
+        if names:
+            self.error_messages |= {
+                "type": Message("Not an object. Use one with some of: {names}.", names=names),
+                "unknown": Message("Unknown field. Use one of: {names}.", names=names),
+            }
+
 
 class ResponseSchema(Schema):
     """Base of the response schemas; clients must expect new fields."""

@@ -44,7 +44,7 @@ def test_a_grant_is_set_with_what_is_carried_over(
     ("changed", "field", "message"),
     [
         ({"credits": "0"}, "credits", "Must be greater than or equal to 1"),
-        ({"credits": "5e3"}, "credits", "Not a valid integer."),
+        ({"credits": "5e3"}, "credits", "Not a valid integer. Use a whole number such as 10."),
         ({"credits": ""}, "credits", "Missing data for required field."),
         ({"credits": "1000000001"}, "credits", "less than or equal to"),
         ({"day": "32"}, "day", "less than or equal to 31"),
