@@ -43,7 +43,10 @@ def _of_quoted_printable(text: str) -> str:
     return _or_unchanged(text, decodestring(text.encode()))
 
 
-def _of_json(text: str) -> str:
+def without_json_codes(text: str) -> str:
+    r"""Return a text in which codes of JSON such as `\u0040` are the characters."""
+    if "\\u" not in text:
+        return text
     characters = _JSON.sub(lambda found: chr(int(found[1], 16)), text)
     return _or_unchanged(text, characters.encode("utf-16", "surrogatepass"), "utf-16")
 
@@ -62,6 +65,6 @@ def _or_unchanged(text: str, content: bytes, encoding: str = "utf-8") -> str:
 _CODES: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("=?", _ENCODED_WORD, _of_header),
     ("=", _QUOTED_PRINTABLE, _of_quoted_printable),
-    ("\\u", _JSON, _of_json),
+    ("\\u", _JSON, without_json_codes),
     ("%", _PERCENT, _of_url),
 )

@@ -25,6 +25,11 @@ def in_one_alphabet(text: str) -> str:
     return _WORD.sub(_of_word, text)
 
 
+def has_lookalikes(text: str) -> bool:
+    """Return whether a word has letters of another alphabet that look like its own."""
+    return not text.isascii() and in_one_alphabet(text) != text
+
+
 def _of_word(found: re.Match[str]) -> str:
     word = found[0]
     if word.isascii() or not _HAS_LATIN.search(word) or _IS_LATIN.fullmatch(word):
