@@ -13,9 +13,9 @@ from app.domain.lists.cells.cell_warnings import CellWarnings
 from app.domain.lists.cells.cells import MAX_LENGTH, is_cut, value
 from app.domain.lists.cells.dates import DateOrders, is_ambiguous, parse_date_cell
 from app.domain.lists.cells.list_countries import UNKNOWN, ListCountries
-from app.domain.lists.files.converted_twice import converted_once
 from app.domain.lists.headers.column_mapping import ColumnMapping
 from app.domain.lists.warning_kinds import CONVERTED_TWICE, DATE_ORDER, INVALID, LONG_TEXT, UNREAD_FLAG
+from app.domain.normal.texts.converted_twice import converted_once
 
 _FIRST_TIME = datetime(1990, 1, 1, tzinfo=UTC)
 """Earlier times are the zero of a program (1899-12-30, 1970-01-01) or dates of another calendar."""

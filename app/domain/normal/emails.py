@@ -27,7 +27,7 @@ _ROLES_OF_PLACES = tuple(f"{role}{sign}" for role in words("emails/roles_of_plac
 # Addresses that the library accepts unchanged: most addresses, and thirty times faster.
 _PLAIN = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+([a-z]{2,})")
 _MAX_PLAIN_LENGTH = 63  # no part can exceed its own limit
-_NO_ADDRESS = Message("This is not an e-mail address such as ada@acme.com.")
+NO_ADDRESS = Message("This is not an e-mail address such as ada@acme.com.")
 _ENCODED_WORD = "=?"
 """How an encoded word of a mail header begins (RFC 2047): mail programs read another address from it."""
 _NUMBER = re.compile(r"[-_.]?(?<![0-9])[0-9]++$")
@@ -45,13 +45,13 @@ def normal_email(text: str) -> str:
     if plain and len(address) <= _MAX_PLAIN_LENGTH and plain[1] not in validator.SPECIAL_USE_DOMAIN_NAMES:
         return address
     if _ENCODED_WORD in address:
-        raise InvalidValue(_NO_ADDRESS)
+        raise InvalidValue(NO_ADDRESS)
     try:
         found = validator.validate_email(
             address, check_deliverability=False, test_environment=True, strict=True
         )
     except validator.EmailNotValidError as error:
-        raise InvalidValue(_NO_ADDRESS) from error
+        raise InvalidValue(NO_ADDRESS) from error
     return f"{unicodedata.normalize('NFC', found.local_part.lower())}@{found.ascii_domain.lower()}"
 
 

@@ -11,8 +11,13 @@ import unicodedata
 from functools import lru_cache
 from urllib.parse import unquote
 
+import idna
+
 from app.domain.errors import InvalidValue
-from app.domain.normal.emails import email_kind, mailbox_name, normal_email
+from app.domain.normal.emails import NO_ADDRESS, email_kind, mailbox_name, normal_email
+from app.domain.normal.hidden_emails import unhidden
+from app.domain.normal.texts.encoded_texts import without_json_codes
+from app.domain.normal.texts.lookalikes import has_lookalikes
 from app.domain.normal.texts.text_forms import normalized, unescaped
 from app.domain.normal.texts.wordlists import lines
 from app.domain.normal.websites import is_top_level
@@ -28,7 +33,13 @@ _ALWAYS, _LOCAL, _BOTH, _NAMED_SO = (
 _DOMAINS = _BOTH | _NAMED_SO
 _FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
 _NAMED = re.compile(r"[<(]([^<>()@]{1,80}@[^<>()@]{1,255})[>)]")
-_SCHEME = re.compile(r"(?:mailto|smtp|e-?mail)\s?:[/\s]*", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:mailto|smtp|sips?|e-?mail)\s?:[/\s]*", re.IGNORECASE)
+_MARKS = re.compile(
+    r"^(?:(?:[-*+]|\d{1,3}[.)])\s+|=(?=\"))?[^\w\x00-\x7f]*|(?<![^\w\x00-\x7f])[^\w\x00-\x7f]++$"
+)
+"""What a list writes before an address, such as `- `, and pictures beside it."""
+_AFTER = re.compile(r"(?<=[^\W_])[?#\\].*$", re.DOTALL)
+"""Parameters and escapes after a domain."""
 _NOTE = re.compile(r"([^\s()\[\]]{1,320})\s*[(\[][^()\[\]]{0,200}[)\]]")
 _PERCENT = re.compile(r"%[0-9a-f]{2}", re.IGNORECASE)
 _AROUND = "\"'<>()[]{},;:|*\u00ab\u00bb\u201c\u201d\u201e \t\r\n"
@@ -40,7 +51,7 @@ r"""What is left of an escaped character before an address: of `\u003e` in JSON,
 _HASH = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CODE = re.compile(r"[!#$%*/=?^`{|}]")
 """Signs in addresses that programs make, and in texts that are no addresses."""
-_NO_MAILBOX = re.compile(r"^www\.|[@.]noreply\.")
+_NO_MAILBOX = re.compile(r"^www\.|[@.](?:no-?)?reply\.")
 """A website with an @, and a domain that receives no mail, such as that of the commits on GitHub."""
 
 
@@ -76,6 +87,7 @@ def refuse_impossible(email: str) -> None:
 
     Raises:
         ImpossibleAddress: it is a placeholder, a program's, or a text that only looks like an address.
+        InvalidValue: it has pictures, or letters of another alphabet that look like those beside them.
 
     """
     local, _, domain = email.rpartition("@")
@@ -84,6 +96,8 @@ def refuse_impossible(email: str) -> None:
         raise ImpossibleAddress("The address begins with the rest of an escaped character, such as %20.")
     if _HASH.fullmatch(local) or _CODE.search(local) or _NO_MAILBOX.search(email):
         raise ImpossibleAddress("This is an address of a program, not of a person.")
+    if not (email.isascii() and "xn--" not in domain) and not _has_letters_only(local, domain):
+        raise InvalidValue(NO_ADDRESS)
     word, label = mailbox_name(local), domain.partition(".")[0]
     is_local = word in _ALWAYS or word in _LOCAL
     if is_local or label in _ALWAYS or _are_placeholders(email, word, label):
@@ -99,6 +113,16 @@ def _are_placeholders(email: str, word: str, label: str) -> bool:
     return word in _BOTH and label in _DOMAINS
 
 
+def _has_letters_only(local: str, domain: str) -> bool:
+    """Return whether what is not ASCII are letters, and none looks like one of another alphabet beside it."""
+    if not all(sign.isascii() or unicodedata.category(sign)[0] in "LMN" for sign in local):
+        return False
+    try:
+        return not has_lookalikes(local) and not has_lookalikes(idna.decode(domain))
+    except idna.IDNAError:  # a picture, which browsers allow in domains
+        return not has_lookalikes(local)
+
+
 @lru_cache(maxsize=2048)
 def _exists(top_level: str) -> bool:
     return top_level in _FOR_TESTS or is_top_level(top_level)
@@ -106,17 +130,18 @@ def _exists(top_level: str) -> bool:
 
 def _unwrapped(text: str) -> str:
     address = _visible(text if text.isascii() else normalized("NFKC", text)).translate(_ASCII)
-    address = unescaped(address)
+    address = unhidden(without_json_codes(unescaped(address)))
     if found := _NAMED.search(address):
         address = found[1]
-    address = address.strip(_AROUND)
+    address = _MARKS.sub("", address.strip()).strip(_AROUND)
     if scheme := _SCHEME.match(address):
         address = address[scheme.end() :].partition("?")[0]
     if _PERCENT.search(address) and "\ufffd" not in (plain := unquote(address)):
         address = plain
     if note := _NOTE.fullmatch(f"{address})") or _NOTE.fullmatch(f"{address}]"):  # its end was taken off
         address = note[1]
-    return address.strip(_AROUND).rstrip("./!?")
+    before, at, after = address.strip(_AROUND).rstrip("./!?").rpartition("@")
+    return f"{before}{at}{_AFTER.sub('', after)}"
 
 
 def _visible(text: str) -> str:

@@ -201,7 +201,7 @@ def test_the_parts_of_names_that_are_told_apart(text: str, name: PersonName) -> 
         ("王伟 (Product Manager)", "王伟"),
         ("王小明 David", "王小明 David"),
         ("David 王", "David 王"),
-        ("Iv\u0430n Petrov Иванов", "Iv\u0430n Petrov Иванов"),
+        ("Iv\u0430n Petrov Иванов", "Ivan Petrov"),
     ],
 )
 def test_a_name_in_two_scripts_has_its_latin_spelling(text: str, full: str) -> None:

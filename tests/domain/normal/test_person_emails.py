@@ -73,8 +73,8 @@ def test_an_address_that_no_person_has_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["ada@acme..com", "ada@@acme.com", ".ada@acme.com", "ada.@acme.com", "ada@acme", "ada", "ada(at)acme.com",
-     "ada [at] acme [dot] com", "ada@acme.com bob@acme.com", "<>", "@", "x" * (MAX_LENGTH + 1) + "@acme.com"],
+    ["ada@acme..com", "ada@@acme.com", ".ada@acme.com", "ada.@acme.com", "ada@acme", "ada", "ada at acme",
+     "ada@acme.com bob@acme.com", "<>", "@", "x" * (MAX_LENGTH + 1) + "@acme.com"],
 )  # fmt: skip
 def test_a_text_that_is_not_one_address_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue):

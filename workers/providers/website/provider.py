@@ -19,6 +19,7 @@ from app.domain.findings import EmailStatus, FoundContact, FoundPhone
 from app.domain.kinds import TraceOutcome
 from app.domain.normal.names.name_keys import person_key
 from app.domain.normal.names.names import PersonName, parse_name
+from app.domain.records.similarity import similarity
 from app.domain.records.similarity.name_similarity import name_score
 from app.settings import ProviderSettings
 from workers.providers import parsing
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 SITE_DAYS = 30.0
 """Days for which a reading of a site is valid."""
-SAME_PERSON = 0.9
-"""The similarity from which a name on the site is the name of the request."""
 SPARE_SECONDS = 1.0
 """Time of a call that is left for what follows the reading."""
 AGAIN_SECONDS = 3.0
@@ -117,12 +116,17 @@ def _about(
 
 
 def _namesakes(named: Sequence[FoundContact], wanted: PersonName) -> list[FoundContact]:
-    """Return the people of the name, else those with a similar one."""
+    """Return the people of the name, else those who would match it in a lookup: not Möller for Müller."""
     keys = [person_key(str(contact.full_name)) for contact in named]
     same = [contact for contact, key in zip(named, keys, strict=True) if key == person_key(wanted.full)]
-    return same or [
-        contact for contact in named if name_score(wanted, parse_name(str(contact.full_name))) >= SAME_PERSON
-    ]
+    return same or [contact for contact in named if _is_match(wanted, parse_name(str(contact.full_name)))]
+
+
+def _is_match(wanted: PersonName, name: PersonName) -> bool:
+    """Return whether the only person of this name at the company would match in a lookup."""
+    score = name_score(wanted, name)
+    confidence = similarity.confidence(matched_on=("company_domain",), name=score, company=None)
+    return similarity.decide([confidence]) == "matched"
 
 
 def _found(seen: PersonOnSite, domain: str) -> FoundContact | None:

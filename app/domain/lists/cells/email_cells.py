@@ -22,7 +22,7 @@ from app.domain.normal.texts.vocabularies import email_status, email_type
 _PLAIN = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*@[a-z0-9.-]+[a-z0-9]", re.IGNORECASE)
 _MAX_PLAIN_LENGTH = 64
 _PERCENT = 100
-_MASKED = re.compile(r"\*{2}|[•…●]|x{4}|@\*")
+_MASKED = re.compile(r"\*{2}|(?<!\A)[•…●]|x{4}|@\*")
 
 
 def emails_of(

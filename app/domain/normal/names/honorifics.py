@@ -41,7 +41,7 @@ def is_honorific(word: str) -> bool:
     first, *others = fold(word).split() or [""]
     if len(first) == 1:  # h.c.
         return f"{first} {' '.join(others)}" in _ALWAYS_FOLDED
-    if others and "." in word:
+    if others and ("." in word or "/" in word):
         return not _ALWAYS_FOLDED.isdisjoint([first, *others])
     return first in _ALWAYS_FOLDED and not others
 

@@ -9,6 +9,8 @@ from app.domain.normal.names.honorifics import is_honorific, title_count
 from app.domain.normal.names.name_notes import is_pronoun
 
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>")
+_QUOTED_WORDS = re.compile(r"""(?<=\w)\s+["\u201c][^"\u201c\u201d]*\s[^"\u201c\u201d]*["\u201d]\s+(?=\w)""")
+"""A nickname of several words, which is left out: Dwayne "The Rock" Johnson."""
 _PARENTHESIS = re.compile(r"\(([^()]*)(?:\)|$)")
 _UNPAIRED = re.compile(r"(\([^()]+\))|[()]")
 _RETIRED = frozenset({"ret", "retd", "rtd"})
@@ -22,7 +24,7 @@ def without_brackets(text: str, *, following: str = "") -> tuple[str, str]:
     A note with a number does: Ram Yadav (Siraha-4). A nickname of one word before another one is kept;
     `following` is the next part of the name, if it is given apart.
     """
-    text = _BRACKETS.sub(" ", text)
+    text = _QUOTED_WORDS.sub(" ", _BRACKETS.sub(" ", text))
     if "(" not in text and ")" not in text:
         return text, ""
     distinctions: list[str] = []
@@ -37,7 +39,7 @@ def without_brackets(text: str, *, following: str = "") -> tuple[str, str]:
             and inside.rstrip(".").lower() not in _RETIRED
         ):
             return found[0]
-        if generation_of(f"Ada Low {inside}").rank or not (before or after):
+        if generation_of(f"Ada Low {inside}").name == "Ada Low" or not (before or after):
             return f" {inside}"
         if _DISTINCTION.fullmatch(inside):
             distinctions.append(inside)

@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"(?:\(?\d{1,4}[.)]|#\d{1,6}|\d{1,4} [-\u2013])\s+(?=[^\W\d
 _TO = r"c/o|attn|attention|fao|z\.? ?hd|zu h[a\u00e4]nden|t\.a\.v|[a\u00e0] l'attention de"
 _ADDRESSEE = re.compile(rf"(?:{_TO})\b[.:\s]+(?:von |van )?(?=[^\W\d])", re.IGNORECASE)
 _AT_ANOTHERS = re.compile(r"\sc/o\s.*", re.IGNORECASE)
-_NOTED = "OLD|DNU|DO NOT USE|INACTIVE|DUPLICATE|DUPE|Copy of|Kopie von|Copia de|Copie de"
+_NOTED = "EXT|OLD|DNU|DO NOT USE|INACTIVE|DUPLICATE|DUPE|Copy of|Kopie von|Copia de|Copie de"
 _SHORT = "ZZ+|XX+|AAA+|ICE"
 _MARK = re.compile(rf"(?:{_NOTED}|(?:{_SHORT})(?=[\s:_-]+\S+\s+\S))[\s:_-]+(?=[^\W\d_][^\W\d_A-Z])")
 """A mark of the one who keeps the list: ZZZ Ada Lovelace. A short one leaves two words, unlike ICE Cube."""
@@ -34,8 +34,20 @@ _PATH = re.compile(
 )
 """A name in a directory, as Lotus Notes writes it: Ada Lovelace/US/Acme."""
 _NO_LETTER = re.compile(r"(?<!\S)[.\u2010-\u2015_~=?*-]+(?!\S)")
-_END = ";:?!"
-_WORDS = frozenset({"status", "degree", "profile", "profil"})
+_FLAG = re.compile(r"(?<=[^\W\d_]) -[A-Z]{1,3}(?!\S)")
+"""A mark of a directory after a name: Lovelace, Ada -EXT."""
+_HASHTAGS = re.compile(r"(?:#[^\W\d]\w*\s+)+(?=[^\W\d_])")
+_ADDRESS = re.compile(
+    r"\s?[<(\[]?(?:mailto:)?[^\s@<>()\[\]\"',]{1,64}@[^\s@<>()\[\]\"',]+\.[^\W\d_]{2,}[>)\]]?"
+)
+_SENT_BY = re.compile(r"(?<=[^\W\d_])\s(?:via|on behalf of|im Auftrag von|de la part de)\s.+")
+_TITLE_AFTER = re.compile(r"(?<=[^\W\d_])[\s,]{1,2}(?:Mr|Mrs|Ms|Mme|Mlle)\.?$", re.IGNORECASE)
+_JOINED = re.compile(r"([^\W\d_]{2,})[._]([^\W\d_]{2,})")
+"""A given and a family name as those of accounts: ada.lovelace."""
+_END = ";:?!/"
+_WORDS = frozenset(
+    {"status", "degree", "profile", "profil", "via", "behalf", "mr", "mrs", "ms", "mme", "mlle"}
+)
 
 
 def may_be_framed(words: list[str]) -> bool:
@@ -50,15 +62,21 @@ def is_mark(word: str) -> bool:
 
 def unframed(text: str) -> str:
     """Return the name in a text; the text is one of `clean_text`."""
+    text = _ADDRESS.sub(" ", text).strip() if "@" in text else text
     text = text.rstrip(_END).strip()
     for pattern in (_QUOTED, _SINGLE_QUOTED):
         if found := pattern.fullmatch(text):
             text = found[1].strip()
     text = _QUOTED_GIVEN.sub(r"\1 ", text, count=1) if _QUOTED_GIVEN.match(text) else text
-    for pattern in (_NUMBER, _ADDRESSEE, _MARK, _STATUS):
+    for pattern in (_NUMBER, _HASHTAGS, _ADDRESSEE, _MARK, _STATUS):
         if (found := pattern.match(text)) and found.end() < len(text):
             text = text[found.end() :]
-    text = _DEGREE.sub("", _AT_ANOTHERS.sub("", text))
+    for pattern in (_AT_ANOTHERS, _DEGREE, _SENT_BY, _FLAG):
+        text = pattern.sub("", text)
+    if text.count(" ") > 1:
+        text = _TITLE_AFTER.sub("", text)
+    if found := _JOINED.fullmatch(text):
+        text = f"{found[1]} {found[2]}"
     if found := _VIEW.fullmatch(text):
         text = found["before"] or found["en"] or found["de"] or found["other"] or found["nl"]
     text = " ".join(_NO_LETTER.sub(" ", text).split()).rstrip(", ") if _NO_LETTER.search(text) else text

@@ -82,6 +82,12 @@ def is_bound_given_name(word: str) -> bool:
     return word.lower() in library().Lexicon.default().bound_given_names
 
 
+def ambiguous_degrees() -> frozenset[str]:
+    """Return the degrees whose abbreviations are also names, such as MA."""
+    words: frozenset[str] = library().Lexicon.default().suffix_acronyms_ambiguous
+    return words
+
+
 def maiden_markers() -> frozenset[str]:
     """Return the words before a name at birth, such as née."""
     markers: frozenset[str] = library().Lexicon.default().maiden_markers

@@ -35,6 +35,8 @@ _MARKERS = _ALIASES | _EMPLOYERS
 _PARTICLES = words("names/particles.txt")
 _NOTES = _OFFICES | _MARKERS | _FIRST_WORDS
 _OPEN = re.compile(r"[\s(\[{<,;:/&+-]+$")
+_COUNT = re.compile(r"\d[\d.,]*[kK]?\+")
+"""How many connections a member tells of: 30K+."""
 _PRONOUN_SIGNS = re.compile(r"[/\\|,]")
 
 
@@ -102,7 +104,7 @@ def _begins_note(parts: Sequence[str], keys: Sequence[str], index: int, least: i
         return index + 1 < len(parts)
     if key in _OFFICES:
         return index >= least
-    if index >= least and _begins_phrase(keys[index:]):
+    if index >= least and (_COUNT.fullmatch(word) or _begins_phrase(keys[index:])):
         return True
     return word[0] in "#@" or _are_pronouns(word)
 

@@ -12,12 +12,15 @@ from app.domain.normal.names.name_lexicon import is_bound_given_name, is_credent
 from app.domain.normal.names.name_notes import is_office
 from app.domain.normal.names.nicknames import equivalents
 from app.domain.normal.texts.text_folding import fold
-from app.domain.normal.texts.wordlists import words
+from app.domain.normal.texts.wordlists import entries, words
 
 _PARTICLES = words("names/particles.txt")
 _EAST_ASIAN = words("names/east_asian_surnames.txt")
 _IBERIAN = words("names/surnames.txt")
 _SLAVIC_GIVEN = words("names/slavic_given_names.txt")
+_HUNGARIAN_FAMILY, _HUNGARIAN_GIVEN = (
+    frozenset(map(fold, names)) for _head, names in entries("names/hungarian_names.txt")
+)
 _VIETNAMESE = frozenset(
     "bui dang dinh do duong hoang huynh le ly ngo nguyen pham phan tran truong vo vu".split()  # noqa: SIM905
 )
@@ -34,6 +37,7 @@ _PATRONYMIC = re.compile(
     r"[а-яёіїєґ']*(?:[оеёй]вич|[оеёії]вна|[иі]чна|ильич|лукич|кузьмич|фомич|никитич)",  # noqa: RUF001
     re.IGNORECASE,
 )
+_KAZAKH_FATHER = re.compile(r"[^\W\d_]+(?:ұлы|қызы)", re.IGNORECASE)
 _FATHER_OR_FAMILY = re.compile(r".*[иі]ч", re.IGNORECASE)
 """A father's name of a man, which may also be a family name: Петрович, Лукашевич."""
 _CYRILLIC_FAMILY = re.compile(
@@ -46,6 +50,7 @@ _SON_OR_DAUGHTER = frozenset(
     "оглы кызы улы уулу угли oglu oğlu ogly qizi qızı kyzy".split()  # noqa: RUF001, SIM905 -- Azerbaijani words
 )
 _CYRILLIC_INITIALS = re.compile(r"[А-ЯЁІЇЄҐ]\.(?:[ -]?[А-ЯЁІЇЄҐ]\.)+")  # noqa: RUF001 -- Cyrillic
+_LATIN_INITIALS = re.compile(r"[A-Z]\.(?:[ -]?[A-Z]\.)+")
 _WITH_FATHER = 4
 _TWO_AND_TWO = 4
 
@@ -95,6 +100,8 @@ def split_by_patronymic(name: Sequence[str]) -> tuple[list[str], list[str]] | No
     given = list(name[1:])
     if _CYRILLIC_INITIALS.fullmatch(" ".join(given)):
         return given, [name[0]]
+    if _LATIN_INITIALS.fullmatch(" ".join(given)) and _LATIN_SLAVIC.fullmatch(name[0]):
+        return given, [name[0]]
     if len(name) == _WITH_FATHER and name[-1].lower() in _SON_OR_DAUGHTER:
         return given, [name[0]]
     if len(name) != _SYLLABLES:
@@ -110,12 +117,30 @@ def split_by_patronymic(name: Sequence[str]) -> tuple[list[str], list[str]] | No
 
 def _is_last_patronymic(first: str, middle: str, last: str) -> bool:
     """Return whether a Cyrillic name ends with a father's name: Анна Мария Лукашевич does not."""
+    if _KAZAKH_FATHER.fullmatch(last):
+        return True
     if not _PATRONYMIC.fullmatch(last):
         return False
     if not _FATHER_OR_FAMILY.fullmatch(last):
         return True
     is_family = middle.lower() in _SLAVIC_GIVEN or _CYRILLIC_FAMILY.fullmatch(first) is not None
     return is_family and first.lower() not in _SLAVIC_GIVEN
+
+
+def is_hungarian_order(name: Sequence[str]) -> bool:
+    """Return whether a Hungarian family name begins the name, and a given name follows: Kovács Péter."""
+    if not _SHORT <= len(name) <= _SYLLABLES:
+        return False
+    return fold(name[0]) in _HUNGARIAN_FAMILY and all(fold(word) in _HUNGARIAN_GIVEN for word in name[1:])
+
+
+def split_by_middle_capitals(name: Sequence[str]) -> tuple[str, str] | None:
+    """Return the given and the family name of Hong Kong's order, as in Peter CHAN Tai-man; else None."""
+    shouted = [index for index, word in enumerate(name) if _is_shouted(word)]
+    if len(shouted) != 1 or shouted[0] in {0, len(name) - 1}:
+        return None
+    family = name[shouted[0]]
+    return (name[0], family) if family.lower() in _EAST_ASIAN else None
 
 
 def split_by_title(name: Sequence[str]) -> tuple[list[str], list[str]] | None:

@@ -12,7 +12,7 @@ from app.domain.normal.names.name_brackets import without_brackets
 from app.domain.normal.names.name_keys import nickname_of, without_generation, without_nickname
 from app.domain.normal.names.name_lexicon import is_credential, is_generation, meaningful_words
 from app.domain.normal.names.name_notes import is_slogan, may_have_notes, without_notes
-from app.domain.normal.names.name_texts import clean_text
+from app.domain.normal.names.name_texts import clean_text, is_plain_text
 from app.domain.normal.names.names import NO_PERSON, NoPerson, PersonName, parse_name
 from app.domain.normal.names.placeholder_names import (
     is_placeholder,
@@ -111,6 +111,8 @@ def _core(full: str) -> list[str]:
 def _are_plain(first: str, last: str) -> bool:
     """Return whether both parts are names of a few words that are nothing else."""
     if not (_PLAIN.fullmatch(first) and _PLAIN.fullmatch(last)) or f" {first}".endswith(f" {last}"):
+        return False
+    if not is_plain_text(f"{first} {last}"):
         return False
     both = f"{first} {last}".lower().split()
     return meaningful_words().isdisjoint(both) and not (may_be_placeholder(both) or may_have_notes(both))

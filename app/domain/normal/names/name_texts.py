@@ -7,7 +7,8 @@ import unicodedata
 
 from app.domain.errors import InvalidValue
 from app.domain.messages import Message
-from app.domain.normal.texts.text_forms import unescaped
+from app.domain.normal.texts.encoded_texts import decoded
+from app.domain.normal.texts.lookalikes import in_one_alphabet
 
 MAX_NAME_LENGTH = 200
 NO_LETTER = Message("The name must contain a letter.")
@@ -15,11 +16,13 @@ APOSTROPHE_SIGNS = "`\u00b4\u2018\u2019\u02bc\uff07"
 APOSTROPHES = re.compile(f"[{APOSTROPHE_SIGNS}]")
 
 _HEADLINE = re.compile(r"\s[-\u2010-\u2015·@~]\s.*|[|•*].*|(?<=[^\W_][ ])[►▶➤→»▪■◆●✦➔].*", re.DOTALL)
-_OTHER_SPELLING = re.compile(r"\s[-\u2010-\u2015|]\s|\s?\|\s?")
+_BEFORE = re.compile(r"[\s>*\u2022\u00b7~_-]+")
+"""Signs before a name, as in lists: `* Ada Lovelace`, `> Ada Lovelace`."""
 _PICTURES = re.compile(
-    "[\u2020-\u2022\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U0001ffff\U000e0000-\U000fffff]"
+    "[0-9#*]\ufe0f?\u20e3|[\u2020-\u2022\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U0001ffff\U000e0000-\U000fffff]"
 )
 """Also what chooses between forms of a Han character; those of planes 2 and 3, such as 𠮷, are letters."""
+_TAG = re.compile(r"</?(?:a|b|br|div|em|font|i|p|span|strong|u)\b[^<>@]*>", re.IGNORECASE)
 _MARKED = re.compile("([^\\s,;|()/®™℠©]*)\\s?[®™℠©]+")
 
 
@@ -29,7 +32,8 @@ def clean_text(text: str) -> str:
         raise InvalidValue(
             Message("The name is too long. Use at most {max} characters.", max=MAX_NAME_LENGTH)
         )
-    text = unescaped(text)
+    text = _in_usual_letters(text)
+    text = text[before.end() :] if (before := _BEFORE.match(text)) else text
     if not text.isascii():
         text = _MARKED.sub(_without_mark, text)
         text = unicodedata.normalize("NFKC", APOSTROPHES.sub("'", text))
@@ -38,6 +42,17 @@ def clean_text(text: str) -> str:
     if not any(map(str.isalpha, text)):
         raise InvalidValue(NO_LETTER)
     return ", ".join(part.strip() for part in text.split(",") if any(map(str.isalpha, part)))
+
+
+def _in_usual_letters(text: str) -> str:
+    """Return a text without codes, tags of HTML and letters that only look like those beside them."""
+    text = in_one_alphabet(decoded(text))
+    return _TAG.sub(" ", text) if "<" in text else text
+
+
+def is_plain_text(text: str) -> bool:
+    """Return whether a text has neither codes nor letters that only look like those beside them."""
+    return text.isascii() or _in_usual_letters(text) == text
 
 
 def _without_mark(found: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from app.domain.normal.names.name_brackets import without_brackets
 from app.domain.normal.names.name_frames import may_be_framed, unframed
 from app.domain.normal.names.name_keys import name_key
 from app.domain.normal.names.name_lexicon import (
+    ambiguous_degrees,
     is_generation,
     is_initials,
     is_title,
@@ -24,7 +25,9 @@ from app.domain.normal.names.name_lexicon import (
 )
 from app.domain.normal.names.name_notes import is_pronoun, may_have_notes, without_notes
 from app.domain.normal.names.name_order import (
+    is_hungarian_order,
     split_by_capitals,
+    split_by_middle_capitals,
     split_by_patronymic,
     split_by_title,
     split_family_first,
@@ -118,7 +121,7 @@ def _may_have_more(words: list[str]) -> bool:
     """Return whether lower-case words may be a placeholder, or a name with a title or a note."""
     if may_be_placeholder(words) or may_have_notes(words) or may_be_framed(words) or title_count(words):
         return True
-    return split_by_patronymic(words) is not None
+    return is_hungarian_order(words) or split_by_patronymic(words) is not None
 
 
 def _noted(text: str, *, family_first: bool) -> tuple[PersonName, str]:
@@ -156,19 +159,14 @@ def _with_generation(text: str, *, family_first: bool) -> PersonName:
 def _ordered(text: str, *, family_first: bool) -> PersonName:
     """Return the parts of a name in the order that a comma, capitals or the header of a column shows."""
     family, _comma, given = text.partition(", ")
-    words = given.split()
-    words = words[title_count(words, left=1) :]
-    if (
-        words
-        and is_initials(" ".join(words))
-        and sum(w.lower() not in _PARTICLES for w in family.split()) == 1
-    ):
-        return PersonName(words[0], family, " ".join([*words, family]))
     if given:
-        return _parsed(f"{family}, {' '.join(words)}")
+        return _after_comma(family, given.split())
+    if middle := split_by_middle_capitals(text.split()):
+        return PersonName(*middle, text)
     parts = split_by_capitals(text.split(), family_first=family_first)
     if parts is None:
         parts = split_by_patronymic(text.split()) or split_by_title(text.split())
+    family_first = family_first or is_hungarian_order(text.split())
     if parts is None and family_first and " " in text and not _HAN.search(text):
         parts = split_family_first(text.split())
     if parts is None:
@@ -181,6 +179,17 @@ def _ordered(text: str, *, family_first: bool) -> PersonName:
         text = f"{' '.join(last)}, {given}"
         return _from_parsed(library().parse(text), text)
     return PersonName(words[0] if words else "", " ".join(last), " ".join([*words, *last]))
+
+
+def _after_comma(family: str, words: list[str]) -> PersonName:
+    """Return the name of which the given name follows a comma."""
+    words = words[title_count(words, left=1) :]
+    given, families = " ".join(words), family.split()
+    if words and is_initials(given) and sum(word.lower() not in _PARTICLES for word in families) == 1:
+        return PersonName(words[0], family, f"{given} {family}")
+    if words and len(families) > 1 and (middle := split_by_middle_capitals([*words, *families])):
+        return PersonName(*middle, f"{given} {family}")
+    return _parsed(f"{family}, {given}")
 
 
 def _parsed(text: str) -> PersonName:
@@ -213,8 +222,8 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- namep
         *middle, last = middle
     if middle and last and _HYPHENED.fullmatch(middle[-1]):
         last = f"{middle.pop()} {last}"
-    if first and not (middle or last or "," in text) and (last := _surname_like_a_suffix(parsed)):
-        parts = (*parts, last)
+    if first and "," not in text and (surname := _surname_like_a_suffix(parsed, last)):
+        middle, last, parts = [*middle, *last.split()], surname, (*parts, surname)
     if "," in text:  # otherwise in the written order: East Asian names begin with the family name
         parts = (first, *middle, last)
     is_whole = all(any(map(str.isalpha, part)) for part in (first, last))
@@ -224,10 +233,13 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- namep
     return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(words).strip())
 
 
-def _surname_like_a_suffix(parsed: Any) -> str:  # noqa: ANN401 -- nameparser has no types
-    """Return the word that the parser took for a credential, if it is written as a name: Ra, Mt."""
+def _surname_like_a_suffix(parsed: Any, last: str) -> str:  # noqa: ANN401 -- nameparser has no types
+    """Return the word that the parser took for a credential, if it is the family name: Ra, or JAMES J MA."""
     word = str(parsed.suffix)
-    return word if word.istitle() and word.isalpha() and not is_generation(word) else ""
+    if not (last or parsed.middle):
+        return word if word.istitle() and word.isalpha() and not is_generation(word) else ""
+    is_in_capitals = is_initials(last) and parsed.given.isupper()
+    return word if is_in_capitals and word.lower() in ambiguous_degrees() else ""
 
 
 def _given_like_a_title(parsed: Any) -> str:  # noqa: ANN401 -- nameparser has no types

@@ -11,7 +11,7 @@ _LISTS = {head: frozenset(items) for head, items in entries("names/placeholder_n
 _WORDS = _LISTS["word"]
 _MARKS = _LISTS["mark"]
 _CASED = _LISTS["cased"]
-_COMPANY = _LISTS["company"]
+_COMPANY = frozenset(map(fold, _LISTS["company"]))
 _SHORT_HOUSEHOLDS = _LISTS["short_household"]
 _HOUSEHOLDS = tuple(f"{item} " for item in _LISTS["household"])
 _LANGUAGES = _LISTS.keys() - {
@@ -31,11 +31,14 @@ _NOT_AVAILABLE = re.compile(r"(?:NA|na)(?: (?:NA|na))*")
 """Na is also a given and a family name, so it is a placeholder only if the whole name is written so."""
 
 _SEVERAL = re.compile(r"(?<!\bvon)\s(?:[&+]|and|und|et)\s|\s(?-i:or|oder)\s|;", re.IGNORECASE)
+_AND = "y|e|en|i|a|och|og|ve|и|та|і|και"  # noqa: RUF001 -- words of other alphabets
+_TWO_GIVEN = re.compile(rf"[^\W\d_]+ (?:{_AND}) [^\W\d_a-z][^\W\d_]+ [^,]+")
+"""Two given names, and a family name: María y Juan García, but Ortega y Gasset."""
 _GUEST = re.compile(r"\d{0,3} ?(?:guest|attendee|user|gast|invitado) ?\d{0,6}")
 _TEMPLATE = re.compile(r"%[^\W\d_]{2}|[^\W\d_]%|^#[A-Z0/]+[!?]|^[$]")
 """A placeholder of a template, of a URL or of a spreadsheet: %FIRSTNAME%, $name, #REF!."""
 
-_SIGNS = _COMPANY.union(
+_SIGNS = _LISTS["company"].union(
     *(item.split() for item in (*_WHOLE, *_LISTS["household"], *_SHORT_HOUSEHOLDS)),
     _MARKS,
     _CASED,
@@ -71,7 +74,7 @@ def ends_like_company(text: str) -> bool:
 
 def names_several(name: str) -> bool:
     """Return whether a name without notes names several people, such as Ada & Bob Lovelace or Familie Low."""
-    return is_household(name) or _SEVERAL.search(name) is not None
+    return is_household(name) or bool(_SEVERAL.search(name) or _TWO_GIVEN.fullmatch(name))
 
 
 def is_household(text: str) -> bool:

@@ -116,6 +116,43 @@ def test_a_miss_has_a_reason_and_everybody_with_an_address(sites: Sites, name: s
     assert reply.patterns == (PatternStat("{f}.{last}", 1),)
 
 
+@pytest.mark.parametrize(
+    ("named", "asked"),
+    [
+        ("Anna Möller", "Anna Müller"),
+        ("Anna Meyer", "Anna Maier"),
+        ("Anna Hofmann", "Anna Hoffmann"),
+        ("José García", "María José García"),
+        ("Paulo Silva Filho", "Paulo Silva"),
+    ],
+)
+def test_a_colleague_with_a_similar_name_is_not_taken_for_the_person(
+    sites: Sites, named: str, asked: str
+) -> None:
+    sites.add("/team", f"<div><h3>{named}</h3><p>CTO</p><p>+49 30 901820</p></div>")
+
+    reply = ask(sites, ProviderField.PHONE, asked)
+
+    assert (reply.outcome, reply.reason, reply.phones) == (TraceOutcome.MISS, "not_named", ())
+
+
+@pytest.mark.parametrize(
+    ("named", "asked"),
+    [
+        ("Anna Mueller", "Anna Müller"),
+        ("Katharina Anna Müller", "Katharina Müller"),
+        ("Müller, Anna", "Anna Müller"),
+        ("Michael Turing", "Mike Turing"),
+    ],
+)
+def test_another_form_of_the_name_is_found(sites: Sites, named: str, asked: str) -> None:
+    sites.add("/team", f"<div><h3>{named}</h3><p>CTO</p><p>+49 30 901820</p></div>")
+
+    reply = ask(sites, ProviderField.PHONE, asked)
+
+    assert [phone.e164 for phone in reply.phones] == ["+4930901820"]
+
+
 def test_a_site_that_another_thread_reads_is_pending(sites: Sites) -> None:
     provider = website(sites)
     deadline = time.monotonic() + 5.0

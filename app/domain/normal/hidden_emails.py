@@ -1,0 +1,33 @@
+"""E-mail addresses that people write so that programs do not find them, or with a comma for the dot."""
+
+from __future__ import annotations
+
+import re
+
+from app.domain.normal.websites import is_top_level
+
+_AT = r"at|\u00e4t|@|arroba|chez|chiocciola|kukac|zavin\u00e1\u010d|malpa|ma\u0142pa"
+_DOT = r"dot|punkt|point|punto|ponto|tecka|te\u010dka|kropka|\."
+_OPEN, _CLOSE = r"\s{0,3}[\[({<]\s{0,3}", r"\s{0,3}[\])}>]\s{0,3}"
+_BRACKETED_AT = re.compile(rf"{_OPEN}(?:{_AT}){_CLOSE}", re.IGNORECASE)
+_BRACKETED_DOT = re.compile(rf"{_OPEN}(?:{_DOT}){_CLOSE}", re.IGNORECASE)
+_SPELT_OUT = re.compile(r"[\w.+-]{1,64} at [\w-]{1,63}(?: dot [\w-]{1,63}){1,4}", re.IGNORECASE)
+_COMMA = re.compile(r"([^\s@,;]{1,64}@[a-z0-9-]{1,63}),([a-z]{2,12})", re.IGNORECASE)
+_FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
+
+
+def unhidden(text: str) -> str:
+    """Return the address that is meant by `ada (at) acme (dot) com`, `ada at acme dot com` or `ada@acme,com`.
+
+    Any other text is unchanged.
+    """
+    if found := _COMMA.fullmatch(text.strip()):
+        top = found[2].lower()
+        return f"{found[1]}.{found[2]}" if top in _FOR_TESTS or is_top_level(top) else text
+    if "@" in text and not _BRACKETED_AT.search(text):
+        return text
+    if _BRACKETED_AT.search(text):
+        return _BRACKETED_DOT.sub(".", _BRACKETED_AT.sub("@", text))
+    if _SPELT_OUT.fullmatch(text.strip()):
+        return re.sub(r" dot ", ".", re.sub(r" at ", "@", text, flags=re.IGNORECASE), flags=re.IGNORECASE)
+    return text
