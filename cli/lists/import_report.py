@@ -28,6 +28,7 @@ def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[s
         "has_header": summary.has_header,
         "sheet": summary.format.sheet,
         "unread_sheets": list(summary.format.unread_sheets),
+        "unsolved_formulas": summary.format.unsolved_formulas,
         "columns": summary.layout.meanings,
         "read": summary.read,
         **{name: summary.counts[name] for name in COUNTS},
@@ -72,6 +73,11 @@ def _notes(summary: ImportSummary) -> Iterator[str]:
         yield f"Columns ignored: {', '.join(unknown)}. Use --map 'column=field' to import one."
     if sheets := summary.format.unread_sheets:
         yield f"Sheets not read: {', '.join(sheets)}. Use --sheet to import one."
+    if count := summary.format.unsolved_formulas:
+        yield (
+            f"{count} formulas have no stored result, so their cells are empty. Open the workbook in a "
+            "spreadsheet program, save it, and import it again."
+        )
     yield from _format_notes(summary)
     if lines := summary.format.other_lines:
         yield f"These lines are not UTF-8 and were read as Windows-1252: {_listed(lines)}."

@@ -97,8 +97,13 @@ def _profiles(card: Card) -> Iterator[str]:
     for found in (found for name in _PROFILES for found in card.all(name) if _type(found) != ANOTHER):
         if _PROFILE.search(found.text):
             yield found.text
-        elif "LINKEDIN" in {*found.words, found.name.removeprefix("X-")} and "/" not in found.text:
+        elif "LINKEDIN" in _services(found) and "/" not in found.text:
             yield found.text.removeprefix("x-apple:")
+
+
+def _services(found: Property) -> set[str]:
+    """Return what may name the service of a profile: its type, RFC 9554's SERVICE-TYPE, or the property."""
+    return {*(word.rpartition("=")[2] for word in found.words), found.name.removeprefix("X-")}
 
 
 def _label(found: Property) -> str:

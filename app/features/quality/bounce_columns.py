@@ -96,6 +96,12 @@ def of_list(header: Sequence[str], rows: Sequence[Row]) -> Columns:
     )
 
 
+def is_of_unwanted(file_name: str) -> bool:
+    """Return whether a file is called after people who do not want mail: `unsubscribes.csv`."""
+    name = _name(file_name)
+    return _UNWANTED.search(name) is not None and _BOUNCE not in name
+
+
 def said(cells: Sequence[str], columns: Columns) -> FeedbackKind | NoBounce | None:
     """Return what a row says happened; None if it says nothing."""
     if any(read_opt_out(cells[index]) or is_unsubscribed(cells[index]) for index in columns.unwanted):

@@ -54,15 +54,21 @@ class BounceList:
     left_out: list[LeftOut] = field(default_factory=list)
 
 
-def read(file: IO[bytes]) -> BounceList:
+def read(file: IO[bytes], name: str = "") -> BounceList:
     """Return the reports in a CSV file, a workbook or JSON.
+
+    `name` is the file's: rows that do not say what happened are none of bounces in `unsubscribes.csv`.
 
     Raises:
         InvalidValue: the file cannot be read as a list, it has too many rows, or no column is known.
 
     """
     content = file.read()
-    return _of_events(content) if bounce_events.is_json(content) else _of_table(BytesIO(content))
+    return (
+        _of_events(content)
+        if bounce_events.is_json(content)
+        else _of_table(BytesIO(content), NoBounce.UNWANTED if bounce_columns.is_of_unwanted(name) else None)
+    )
 
 
 def _of_events(content: bytes) -> BounceList:
@@ -88,7 +94,7 @@ def _read_event(event: Event, found: BounceList) -> None:
         found.lines.setdefault((line.field, line.value, line.kind), line)
 
 
-def _of_table(file: IO[bytes]) -> BounceList:
+def _of_table(file: IO[bytes], unsaid: NoBounce | None) -> BounceList:
     table = read_table(file, bounce_columns.count_known)
     try:
         rows = list(islice(table.rows, MAX_ROWS + 1))
@@ -101,15 +107,15 @@ def _of_table(file: IO[bytes]) -> BounceList:
         raise InvalidValue(NO_COLUMN)
     found = BounceList()
     for row in rows:
-        _read_row(row, columns, found)
+        _read_row(row, columns, unsaid, found)
     return found
 
 
-def _read_row(row: Row, columns: Columns, found: BounceList) -> None:
+def _read_row(row: Row, columns: Columns, unsaid: NoBounce | None, found: BounceList) -> None:
     if row.fault is not None:
         found.left_out.append(LeftOut(row.line, row.fault))
         return
-    said = bounce_columns.said(row.cells, columns)
+    said = bounce_columns.said(row.cells, columns) or unsaid
     for line in _lines(row, columns, said, found.left_out):
         if isinstance(said, NoBounce):
             found.left_out.append(LeftOut(row.line, said.value))

@@ -68,7 +68,7 @@ def run() -> Imported:
     """
     with received_file(MAX_FILE_MB, FILES) as file:
         try:
-            found = bounce_lists.read(BytesIO(file.content))
+            found = bounce_lists.read(BytesIO(file.content), file.name)
         except InvalidValue as error:
             raise ValidationFailed(str(error), errors=(FieldError(f"/{PART}", str(error)),)) from error
     imported = _report(found)

@@ -296,6 +296,9 @@ class UploadFormatSchema(ResponseSchema):
     unread_sheets = fields.List(
         fields.String(), metadata={"description": "The other visible sheets that look like lists."}
     )
+    unsolved_formulas = fields.Integer(
+        metadata={"description": "The formulas of a workbook without a stored result: their cells are empty."}
+    )
     phones_read_as = fields.String(
         allow_none=True,
         metadata={

@@ -60,7 +60,9 @@ def test_a_header_of_a_number_a_flag_or_somebody_else_is_not_read(header: str) -
     assert column(header) is None
 
 
-@pytest.mark.parametrize("language", sorted(path.stem for path in (DATA / "headers").glob("*.txt")))
+@pytest.mark.parametrize(
+    "language", sorted(path.stem for path in (DATA / "lists" / "headers").glob("*/*.txt"))
+)
 def test_every_language_has_the_columns_of_a_contact(language: str) -> None:
     fields = {case["field"] for case in CASES if case["language"] == language}
 
@@ -91,6 +93,15 @@ def test_headers_are_those_of_known_fields() -> None:
         (["Förnamn", "Namn"], {"first_name", "last_name"}),
         (["Nome", "Cidade", "Estado"], {"first_name", "city", "state"}),
         (["Nombre", "Correo", "Estado"], {"first_name"}),
+        (["Name", "Surname"], {"first_name", "last_name"}),
+        (["Name", "First name", "Surname"], {"full_name", "first_name", "last_name"}),
+        (["Full name", "Surname"], {"full_name", "last_name"}),
+        (["الاسم", "اللقب"], {"first_name", "last_name"}),
+        (["Nom", "Cognoms"], {"first_name", "last_name"}),
+        (["Nom", "Prénom"], {"first_name", "last_name"}),
+        (["Nom", "Société"], {"last_name", "company_name"}),
+        (["Име", "Презиме"], {"first_name", "last_name"}),
+        (["Име", "Презиме", "Фамилия"], {"first_name", "middle_name", "last_name"}),
     ],
 )
 def test_ambiguous_headers_are_read_by_those_beside_them(header: list[str], expected: set[str]) -> None:

@@ -98,6 +98,45 @@ def test_a_formula_without_a_stored_result_is_read() -> None:
     assert cells(content) == [["Ada", ADA, "", ""]]
 
 
+def formulas(content: bytes) -> int:
+    return table(content).format.unsolved_formulas
+
+
+def test_formulas_without_results_are_counted_but_for_links() -> None:
+    link = f'=HYPERLINK("{ADA}","Profile")'
+    content = linked([["Ada", link, "=LOWER(A2)", '=A2&"<b>"'], ["Bob", link, "=1+1", "=1+1"]])
+
+    assert formulas(content) == 4
+    assert formulas(with_results(content)) == 0
+    assert formulas(linked([["Ada", ADA, 1, None]])) == 0
+
+
+def test_a_formula_whose_result_is_an_empty_text_has_one() -> None:
+    content = changed(
+        linked([["Ada", None, '=IF(1,"","x")']]), SHEET, lambda xml: xml.replace(b"><f>", b' t="str"><f>')
+    )
+
+    assert formulas(content) == 0
+
+
+@pytest.mark.parametrize("formula", [b"<f/>", b'<f t="shared" si="0"/>', b'<f t="array" ref="A1">x</f>'])
+@pytest.mark.parametrize("value", [b"", b"<v/>", b"<v></v>", b" <v /> "])
+def test_formulas_are_counted_however_they_are_written(formula: bytes, value: bytes) -> None:
+    content = changed(
+        linked([["Ada", None, "=X"]]),
+        SHEET,
+        lambda xml: re.sub(rb"<f>.*</f><v ?/>|<f>.*</v>", formula + value, xml),
+    )
+
+    assert formulas(content) == 1
+
+
+def test_formulas_are_counted_once_where_pieces_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx_links, "_CHUNK", 700)
+
+    assert formulas(linked([["Ada", None, f"={number}+1"] for number in range(100)])) == 100
+
+
 def test_a_formula_without_a_target_of_its_own_has_its_result() -> None:
     content = with_results(linked([["Ada", '=HYPERLINK(C2,"Profile")', ADA]]))
 

@@ -124,6 +124,32 @@ def test_the_words_of_a_line_say_what_is_reported_of_an_address(said: str, kind:
     assert [line.kind for line in found.lines.values()] == [kind]
 
 
+@pytest.mark.parametrize(
+    ("name", "is_of_bounces"),
+    [
+        ("unsubscribed_members_export_4c1e.csv", False),
+        ("suppression_unsubscribes.csv", False),
+        ("suppression_spam_reports.csv", False),
+        ("acme.com-complaints.csv", False),
+        ("Opt-Outs May.xlsx", False),
+        ("OptOuts.csv", False),
+        ("désabonnés.csv", False),
+        ("Abmeldungen.csv", False),
+        ("suppression_bounces.csv", True),
+        ("bounces-and-unsubscribes.csv", True),
+        ("cleaned_members_export.csv", True),
+        ("subscribers.csv", True),
+        ("", True),
+    ],
+)
+def test_the_name_of_a_file_says_that_its_addresses_did_not_bounce(name: str, *, is_of_bounces: bool) -> None:
+    found = bounce_lists.read(BytesIO(b"email,type\nada@acme.com,\nbob@acme.com,hard\n"), name)
+
+    assert [line.value for line in found.lines.values()][-1] == "bob@acme.com"
+    assert (("email", "ada@acme.com", FeedbackKind.BOUNCE) in found.lines) is is_of_bounces
+    assert [each.detail for each in found.left_out] == ([] if is_of_bounces else [NoBounce.UNWANTED.value])
+
+
 def test_a_column_of_numbers_reports_wrong_numbers() -> None:
     found = bounce_lists.read(
         BytesIO(

@@ -124,6 +124,16 @@ def test_the_sheet_that_was_read_and_the_others_are_said(ada: Uploader) -> None:
     )
 
 
+def test_formulas_without_results_are_said(ada: Uploader) -> None:
+    """As libraries write them that do not calculate, such as openpyxl and SheetJS."""
+    content = a_workbook(ROWS[0], ["Ada", '=LOWER("ada@acme.com")'])
+    upload_id = ada.upload(content, file_name="people.xlsx")
+    ada.turn(upload_id)
+
+    notes = " ".join(formats.notes(ada.get(upload_id).table_format))
+    assert "The results of some formulas are not stored in the workbook" in notes
+
+
 def test_a_list_can_be_had_in_the_other_format(ada: Uploader) -> None:
     upload_id = ada.upload(OWN.encode())
     ada.turn(upload_id)

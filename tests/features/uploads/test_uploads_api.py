@@ -486,6 +486,7 @@ def test_how_a_file_was_read_is_told_and_its_cells_come_back(
         "has_header": True,
         "sheet": None,
         "unread_sheets": [],
+        "unsolved_formulas": 0,
         "phones_read_as": None,
     }
     assert [column["field"] for column in shown["columns"]] == ["first_name", "last_name", "email", None]

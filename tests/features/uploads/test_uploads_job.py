@@ -220,6 +220,7 @@ def test_whether_a_workbook_has_a_header_can_be_said(ada: Uploader, *, has_heade
         "has_header": has_header,
         "sheet": "Sheet",
         "unread_sheets": [],
+        "unsolved_formulas": 0,
         "cell_kinds": ["text", "text", "text"],
     }
 

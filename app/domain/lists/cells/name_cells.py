@@ -94,7 +94,8 @@ def _name(texts: _Texts, layout: ColumnMapping) -> PersonName | None:
     if len(first) > MAX_NAME_LENGTH or len(last) > MAX_NAME_LENGTH:
         raise InvalidValue("The name is too long.")
     if texts.has_parts:
-        return name_of_parts(first, last, middle=texts.middle_name, full=full)
+        given = first if full else _without_family(first, last)
+        return name_of_parts(given, last, middle=texts.middle_name, full=full)
     if not (full or first):
         return None
     is_family_first = bool(full) and texts.columns["full_name"] in layout.family_first
@@ -102,6 +103,13 @@ def _name(texts: _Texts, layout: ColumnMapping) -> PersonName | None:
     if full and full in {first, last}:  # as an export writes a name of one part
         return PersonName(first, last, full)
     return name
+
+
+def _without_family(first: str, last: str) -> str:
+    """Return a first name without the family name before it: `Lovelace, Ada` beside `Lovelace`."""
+    start, end = first[: len(last)], first[len(last) :]
+    is_before = bool(last) and fold(start) == fold(last) and end[:1] in {",", " "}
+    return (end.lstrip(" ,") or first) if is_before else first
 
 
 def _warn(row: RowValues, texts: _Texts, code: str) -> None:

@@ -41,8 +41,8 @@ class ListFormat:
     """The encoding of a file, or `xlsx`; the first lines of a UTF-8 file that are not UTF-8 (from 1).
 
     `is_guessed` means that the encoding was chosen by the words that it gives; `other_encoding` is the next
-    probable one if that is not sure. Of a workbook, the sheet that is read, and the other sheets that look
-    like lists.
+    probable one if that is not sure. Of a workbook, the sheet that is read, the other sheets that look like
+    lists, and how many formulas have no stored result and so are empty cells.
     """
 
     encoding: str
@@ -51,6 +51,7 @@ class ListFormat:
     other_encoding: str | None = None
     sheet: str | None = None
     unread_sheets: tuple[str, ...] = ()
+    unsolved_formulas: int = 0
 
     @property
     def errors(self) -> str:

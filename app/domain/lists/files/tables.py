@@ -132,7 +132,9 @@ def _of_workbook(file: IO[bytes], count_known: CountKnown, options: TableOptions
     kinds: dict[int, set[str]] = {}
     below = (row for row in book.rows(name, len(header), links, kinds, last) if row.line > last)
     unread = tuple(other for other, count in known.items() if other != name and count > 1)
-    list_format = ListFormat("xlsx", sheet=name, unread_sheets=unread)
+    list_format = ListFormat(
+        "xlsx", sheet=name, unread_sheets=unread, unsolved_formulas=book.unsolved_formulas(name)
+    )
     rows = _not_empty(_checked(below, header))
     return Table(header, rows, list_format, book.close, has_header=index is not None, cell_kinds=kinds)
 

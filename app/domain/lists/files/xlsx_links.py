@@ -1,7 +1,8 @@
 """The targets of the links in the cells of a sheet: of its hyperlinks, and of HYPERLINK formulas.
 
 A sheet lists its hyperlinks behind its cells, and with the cells only the results of formulas are read. So
-the part is searched before its rows are read: as text, which takes far less time than parsing it.
+the part is searched before its rows are read: as text, which takes far less time than parsing it. Formulas
+whose results are not stored are counted likewise.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Links: TypeAlias = dict[int, dict[int, str]]
 MAX_CHARACTERS = 16 << 20
 """The length of all targets that are kept of a sheet, in which Excel allows 65,530 hyperlinks."""
 _CHUNK = 1 << 20
-_OVERLAP = 1 << 13  # longer than what the patterns match
+_OVERLAP = 1 << 14  # longer than what the patterns match
 _ATTRIBUTES = rb"[^<>]{1,3000}"
 _HYPERLINK = re.compile(rb"<(?:\w{1,20}:)?hyperlink (" + _ATTRIBUTES + rb")>")
 _RELATIONSHIP = re.compile(rb"<(?:\w{1,20}:)?Relationship (" + _ATTRIBUTES + rb")>")
@@ -27,6 +28,13 @@ _FORMULA = re.compile(
     rb"<(?:\w{1,20}:)?c ([^<>]{1,200})><(?:\w{1,20}:)?f[^<>]{0,200}>\s{0,9}HYPERLINK\(\s{0,9}"
     rb'(?:"|&quot;)([^"<>]{1,3000}?)(?:"|&quot;)'
 )
+_NO_RESULT = re.compile(
+    rb"<(?:\w{1,20}:)?c ([^<>]{0,200})>\s{0,9}"
+    rb"<(?:\w{1,20}:)?f(?: [^<>]{0,300})?(?:/>|>([^<>]{0,8000})</(?:\w{1,20}:)?f>)\s{0,9}"
+    rb"(?:<(?:\w{1,20}:)?v(?: ?/>|></(?:\w{1,20}:)?v>)\s{0,9})?</(?:\w{1,20}:)?c>"
+)
+"""A cell with a formula and no result, as programs write it that do not calculate."""
+_EMPTY_TEXT = b't="str"'  # the result is a text without characters
 _ATTRIBUTE = re.compile(r"""(\w{1,20})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')""")
 _REFERENCE = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})(?::[A-Z0-9]{2,10})?")
 _OTHER_SCHEME = re.compile(r"#|(?!https?:)[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
@@ -54,6 +62,16 @@ def links_of(archive: zipfile.ZipFile, part: str, columns: Mapping[int, bool]) -
             break
         links.setdefault(int(place[2]), {})[index] = target
     return links
+
+
+def unsolved_formulas(archive: zipfile.ZipFile, part: str) -> int:
+    """Return how many formulas of a sheet have no stored result; links are read without one."""
+    count = 0
+    for text, known in _overlapping(archive, part):
+        for found in _NO_RESULT.finditer(text):
+            is_link = (found[2] or b"").lstrip().startswith(b"HYPERLINK(")
+            count += found.end() > known and _EMPTY_TEXT not in found[1] and not is_link
+    return count
 
 
 def with_targets(cells: list[str], targets: Mapping[int, str]) -> list[str]:
@@ -94,10 +112,15 @@ def _targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 
 def _pieces(archive: zipfile.ZipFile, part: str) -> Iterator[bytes]:
     """Yield the unpacked part in pieces that overlap."""
+    return (text for text, _known in _overlapping(archive, part))
+
+
+def _overlapping(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[bytes, int]]:
+    """Yield the pieces of an unpacked part, and how much of each was in the one before."""
     rest = b""
     with archive.open(part) as stream:
         while chunk := stream.read(_CHUNK):
-            yield rest + chunk
+            yield rest + chunk, len(rest)
             rest = (rest + chunk)[-_OVERLAP:]
 
 

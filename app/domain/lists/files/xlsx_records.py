@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.files.csv_records import Row, limited
-from app.domain.lists.files.xlsx_links import Links, links_of, with_targets
+from app.domain.lists.files.xlsx_links import Links, links_of, unsolved_formulas, with_targets
 from app.domain.lists.files.xlsx_packages import part_name, readable
 from app.domain.messages import Figure, Message
 
@@ -76,12 +76,19 @@ class Workbook:
 
     def links(self, sheet: str, columns: Mapping[int, bool]) -> Links:
         """Return the targets of links in columns of a sheet, as `links_of` does."""
-        part = getattr(self._sheets[sheet], "_worksheet_path")  # noqa: B009 -- the library does not publish it
         try:
             with zipfile.ZipFile(self._file) as archive:
-                return links_of(archive, part, columns)
+                return links_of(archive, self._part(sheet), columns)
         except _ERRORS:
             return {}  # reading the rows reports the damage
+
+    def unsolved_formulas(self, sheet: str) -> int:
+        """Return how many formulas of a sheet have no stored result: their cells are read as empty."""
+        try:
+            with zipfile.ZipFile(self._file) as archive:
+                return unsolved_formulas(archive, self._part(sheet))
+        except _ERRORS:
+            return 0  # likewise
 
     def rows(
         self,
@@ -116,6 +123,10 @@ class Workbook:
     def close(self) -> None:
         """Release the workbook's archive; the file stays open."""
         self._book.close()
+
+    def _part(self, sheet: str) -> str:
+        path: str = getattr(self._sheets[sheet], "_worksheet_path")  # noqa: B009 -- not published
+        return path
 
     def _row(self, number: int, values: tuple[Any, ...]) -> Row:
         cells = [value if isinstance(value, str) else _text(value) for value in values]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,9 +14,11 @@ from app.domain.messages import Message
 from app.domain.normal.texts.text_folding import fold
 
 _IGNORE = frozenset({"", "-", "ignore", "skip", "none"})
-_BARE_NAME = frozenset({"name", "nom", "naam", "namn", "navn", "nimi"})
+_BARE_NAME = frozenset({"name", "nom", "naam", "namn", "navn", "nimi", "nama", "الاسم", "اسم"})
+_NAME_OR_SURNAME = "nom"  # in Catalonia, and in France
 _STATUS_OR_STATE = "estado"  # in Spanish and Portuguese
 _SURNAME, _NICKNAME_OR_SURNAME = "sobrenome", "apelido"  # in Brazil, and in Portugal
+_MIDDLE_NAME_OR_SURNAME = "презиме"  # in Bulgaria, and in Serbia
 _OF_COMPANIES = {
     "full_name": "company_name",
     "linkedin_url": "company_linkedin_url",
@@ -181,14 +184,26 @@ def _of_company(found: Column | None) -> Column | None:
 
 
 def _with_bare_name(header: Sequence[str], columns: list[Column | None]) -> list[Column | None]:
-    """Read `Name` next to a first name (`Vorname`) as the last name, if there is no other."""
-    fields = {found.field for found in columns if found}
-    if "first_name" not in fields or "last_name" in fields:
-        return columns
-    return [
-        Column("last_name") if found and found.field == "full_name" and fold(text) in _BARE_NAME else found
-        for text, found in zip(header, columns, strict=True)
-    ]
+    """Read `Name` next to a first name (`Vorname`) as the last name, and next to a last name as the first."""
+    names = [fold(text) for text in header]
+    fields = Counter(found.field for found in columns if found)
+    if not fields["last_name"] and _MIDDLE_NAME_OR_SURNAME in names:
+        return _replaced(columns, [name == _MIDDLE_NAME_OR_SURNAME for name in names], "last_name")
+    is_full = [found is not None and found.field == "full_name" for found in columns]
+    if fields["first_name"] and not fields["last_name"]:
+        bare = [is_name and name in _BARE_NAME for is_name, name in zip(is_full, names, strict=True)]
+        return _replaced(columns, bare, "last_name")
+    if fields["last_name"] > names.count(_NAME_OR_SURNAME) and not fields["first_name"]:
+        bare = [
+            (is_name and name in _BARE_NAME) or name == _NAME_OR_SURNAME
+            for is_name, name in zip(is_full, names, strict=True)
+        ]
+        return _replaced(columns, bare, "first_name")
+    return columns
+
+
+def _replaced(columns: list[Column | None], chosen: Sequence[bool], field: str) -> list[Column | None]:
+    return [Column(field) if is_chosen else found for found, is_chosen in zip(columns, chosen, strict=True)]
 
 
 def _without_nickname(header: Sequence[str], columns: list[Column | None]) -> list[Column | None]:

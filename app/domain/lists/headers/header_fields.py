@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from app.domain.lists.headers.header_words import read_headers
 from app.domain.lists.headers.joined_headers import joined_field, names_place
-from app.domain.lists.headers.name_headers import names_both_parts
+from app.domain.lists.headers.name_headers import name_part, names_both_parts
 from app.domain.lists.headers.opt_out_headers import opt_out_field
 from app.domain.normal.texts.text_folding import fold, split_camel
 
@@ -157,8 +157,8 @@ def _column(header: str) -> Column | None:
     place = _PHRASES.get(_OF_ADDRESS.sub("", plain))
     if place and place[0] in _PLACES:
         return Column(place[0], rank=place[1])
-    if names_both_parts(header, NAME_HEADERS):
-        return Column("full_name")
+    if part := name_part(header) or ("full_name" if names_both_parts(header, NAME_HEADERS) else None):
+        return Column(part)
     if names_place(header, _SINGLE_HEADERS):
         return Column("location")
     return _value_column_of(_NUMBERED.sub(" ", key).split()) or _opt_out_column(forms[1])

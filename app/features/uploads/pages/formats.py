@@ -54,6 +54,10 @@ _BETWEEN = {
     "\t": Message("tabs"),
     "|": Message("bars"),
 }
+_UNSOLVED = Message(
+    "The results of some formulas are not stored in the workbook, so their cells were read as empty. Open it "
+    "in a spreadsheet program, save it, and upload it again."
+)
 _AGAIN = Message("Delete this upload and upload the file again if that is wrong; say how to read it there.")
 
 
@@ -73,6 +77,8 @@ def notes(table_format: Mapping[str, Any] | None) -> list[Message]:
     if sheet := table_format.get("sheet"):
         sentences += [Message("The sheet “{sheet}” was read.", sheet=sheet)]
         sentences += _unread(table_format["unread_sheets"])
+    if table_format.get("unsolved_formulas"):
+        sentences.append(_UNSOLVED)
     if table_format["is_guessed"]:
         sentences.append(Message("The encoding was chosen by the words that the file contains."))
         if other := table_format["other_encoding"]:

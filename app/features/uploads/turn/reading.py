@@ -114,6 +114,7 @@ def _read_table(table: Table, first: Sequence[Row], operation: Operation) -> Rea
         "has_header": table.has_header,
         "sheet": table.format.sheet,
         "unread_sheets": list(table.format.unread_sheets),
+        "unsolved_formulas": table.format.unsolved_formulas,
     }
     return ReadTable(table.header, columns, table.delimiter or ",", found, operation)
 

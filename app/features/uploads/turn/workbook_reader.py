@@ -74,7 +74,12 @@ def read_workbook(
         output.close()
         raise
     kinds: dict[int, set[str]] = {}
-    list_format = ListFormat("xlsx", sheet=start["sheet"], unread_sheets=tuple(start["unread_sheets"]))
+    list_format = ListFormat(
+        "xlsx",
+        sheet=start["sheet"],
+        unread_sheets=tuple(start["unread_sheets"]),
+        unsolved_formulas=start["unsolved_formulas"],
+    )
     rows = _rows(output, kinds)
     return Table(
         start["header"],
@@ -162,6 +167,7 @@ def _lines(
             "has_header": table.has_header,
             "sheet": table.format.sheet,
             "unread_sheets": table.format.unread_sheets,
+            "unsolved_formulas": table.format.unsolved_formulas,
         }
         yield from islice(table.rows, max_rows + 1)
         yield {"cell_kinds": {index: sorted(kinds) for index, kinds in table.cell_kinds.items()}}

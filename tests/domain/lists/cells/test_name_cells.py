@@ -46,6 +46,13 @@ def read(header: list[str], cells: list[str]) -> tuple[PersonName | None, bool, 
         "Фамилия Имя",
         "Фамилия Имя Отчество",
         "ФИО",
+        "Surname Name",
+        "Surname, Name",
+        "Family Name & Name",
+        "Nachname Name",
+        "Họ và tên",
+        "שם משפחה ושם פרטי",
+        "اللقب والاسم",
     ],
 )
 def test_a_header_with_the_family_name_first_gives_the_order(header: str) -> None:
@@ -56,7 +63,11 @@ def test_a_header_with_the_family_name_first_gives_the_order(header: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "header", ["Prénom Nom", "First Last", "Full name", "Vor- und Nachname", "Nombre y apellidos"]
+    "header",
+    [
+        *("Prénom Nom", "First Last", "Full name", "Vor- und Nachname", "Nombre y apellidos", "Name Surname"),
+        *("Name and Surname", "Naam Achternaam", "الاسم واللقب", "שם ושם משפחה", "Vardas ir pavardė"),
+    ],
 )
 def test_other_headers_of_full_names_do_not(header: str) -> None:
     name, _, warnings = read([header], ["Jean Dupont"])
@@ -118,6 +129,16 @@ def test_what_is_left_out_changed_or_guessed_is_counted(
             ["First name", "Last name"],
             ["Ada Lovelace", "MBA"],
             (ADA, True),
+        ),
+        (["Name", "Surname"], ["Ada", "Lovelace"], (ADA, True)),
+        (["Name", "Surname"], ["Ada Lovelace", "Lovelace"], (ADA, True)),
+        (["Name", "Surname"], ["Lovelace, Ada", "Lovelace"], (ADA, True)),
+        (["First name", "Last name"], ["LOVELACE Ada", "Lovelace"], (ADA, True)),
+        (["First name", "Last name"], ["Low", "Low"], (PersonName("Low", "Low", "Low Low"), True)),
+        (
+            ["First name", "Last name"],
+            ["Lovelaces Ada", "Lovelace"],
+            (PersonName("Lovelaces Ada", "Lovelace", "Lovelaces Ada Lovelace"), True),
         ),
         (["First name", "Last name"], ["Ada", "N/A"], (PersonName("Ada", "", "Ada"), False)),
         (["First name"], ["Ada Lovelace"], (ADA, True)),
