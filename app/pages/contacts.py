@@ -12,7 +12,6 @@ from app.engine.ledger import reveals
 from app.engine.owned import common_names, owned_contacts
 from app.engine.owned.owned_filters import Order, Selection, Sort
 from app.pages import job_pages, person_offers
-from app.web import costs
 from app.web.bodies.downloads import FORMATS
 from app.web.owned import owned_changes, owned_pages
 from app.web.pages import contact_table, forms, purpose_choices
@@ -109,7 +108,7 @@ def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None =
         person=shown,
         crm=stored.get("crm", []),
         address_books=stored.get("address_books", []),
-        receipts_of_contact=costs.shown(receipts),
+        receipts_of_contact=receipts,
         lists=lists,
         stored=stored,
         offers=person_offers.of(stored),

@@ -19,7 +19,7 @@ from app.web.languages.texts import translate
 FIELDS = frozenset(
     {
         *("balance", "charged", "cost", "credits_charged", "exceeds_balance", "provider_cost", "reserved"),
-        "spent_this_month",
+        *("held", "left", "spent", "spent_this_month"),
     }
 )
 """The names of the fields that are null; a test compares them with the schemas."""

@@ -1,4 +1,4 @@
-"""Entries of the audit log for files that a caller downloads."""
+"""Entries of the audit log for files, and pages of results, that a caller downloads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.web.sign_in.auth import caller
 
 
 def record_export(action: Action, object_id: str | None = None) -> None:
-    """Require the permission, and record that the caller downloads a file, before it is sent.
+    """Require the permission, and record that the caller downloads a file or a page, before it is sent.
 
     What cannot be recorded is not sent.
     """

@@ -60,8 +60,7 @@ def put(session: Session, workspace_id: str, terms: Terms, *, starts_at: datetim
     new terms. Grants that are due are made first, by the terms before. With `starts_at` in the past, a month
     that has had its grant gets no other one, also if the day changes.
     """
-    now = database_clock.value(session)
-    last_at = _make_overdue(session, workspace_id, now)
+    last_at, now = _make_overdue(session, workspace_id)
     start = starts_at or now
     if last_at is not None:
         is_past = start < now
@@ -81,23 +80,28 @@ def put(session: Session, workspace_id: str, terms: Terms, *, starts_at: datetim
     audit_log.record(session, Action.CREDIT_SCHEDULE_SET, object_id=workspace_id, workspace_id=workspace_id)
 
 
-def _make_overdue(session: Session, workspace_id: str, now: datetime) -> datetime | None:
-    """Make the grants of the workspace that are due; lock its schedule, and return when the last was due."""
+def _make_overdue(session: Session, workspace_id: str) -> tuple[datetime | None, datetime]:
+    """Make the grants of the workspace that are due, and lock its schedule.
+
+    Return when the last grant was due, and the time until which all are made.
+    """
     of_own = select(CreditSchedule).where(CreditSchedule.workspace_id == workspace_id)
     while row := session.scalar(of_own.with_for_update(), execution_options={"populate_existing": True}):
+        now = database_clock.value(session)
         if row.paused_at is not None or row.next_at > now:
-            return row.last_at
+            return row.last_at, now
         grant(session, Due(workspace_id, row.next_at))
-    return None
+    return None, database_clock.value(session)
 
 
 def remove(session: Session, workspace_id: str) -> None:
-    """Remove the monthly grant of a workspace; what was granted stays.
+    """Remove the monthly grant of a workspace; what was granted stays, and what is due is granted first.
 
     Raises:
         NotFound: it has none.
 
     """
+    _make_overdue(session, workspace_id)
     is_own = CreditSchedule.workspace_id == workspace_id
     if session.scalar(delete(CreditSchedule).where(is_own).returning(CreditSchedule.workspace_id)) is None:
         raise NotFound(UNKNOWN)
@@ -107,13 +111,14 @@ def remove(session: Session, workspace_id: str) -> None:
 
 
 def pause(session: Session, workspace_id: str) -> None:
-    """Grant nothing, and let nothing expire, until `resume`.
+    """Grant nothing, and let nothing expire, until `resume`; what is due is granted first.
 
     Raises:
         NotFound: the workspace has no monthly grant.
 
     """
-    _changed(session, workspace_id, Action.CREDIT_SCHEDULE_PAUSE, paused_at=database_clock.now())
+    _last_at, now = _make_overdue(session, workspace_id)
+    _changed(session, workspace_id, Action.CREDIT_SCHEDULE_PAUSE, paused_at=now)
 
 
 def resume(session: Session, workspace_id: str) -> None:

@@ -80,7 +80,7 @@ def put() -> Response:
 @operator_only
 @limited(Policy.WRITE)
 def pause() -> Response:
-    """Grant nothing to a workspace until it is resumed."""
+    """Grant nothing to a workspace until it is resumed, after what is due."""
     _change(credit_schedules.pause)
     flash(
         "The monthly grant is paused. Until it is resumed, nothing is granted and nothing expires.", "success"
@@ -102,7 +102,7 @@ def resume() -> Response:
 @operator_only
 @limited(Policy.WRITE)
 def remove() -> Response:
-    """Remove the monthly grant of a workspace."""
+    """Remove the monthly grant of a workspace, after what is due."""
     _change(credit_schedules.remove)
     flash("The monthly grant is removed. What was granted stays, and no longer expires.", "success")
     return go_to("admin_grants.index")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from marshmallow import fields, validate
 
+from app.domain.ids import EXAMPLES
 from app.domain.permissions import Permission
 from app.engine.accounts.accounts import Role
 from app.web.schemas.fields import ResponseSchema, StrictSchema
@@ -42,10 +43,27 @@ class ScimGroupSchema(ResponseSchema):
     )
 
 
+class ScimTokenMakerSchema(ResponseSchema):
+    """The account that made a token."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["acc"]})
+    name = fields.String(required=True, metadata={"example": "Ada Lovelace"})
+    is_admin = fields.Boolean(
+        required=True,
+        metadata={"description": "False if it was disabled or made a member since; the token stays valid."},
+    )
+
+
 class ScimTokenSchema(ResponseSchema):
     """The token of the workspace, without its text."""
 
     prefix = fields.String(required=True, metadata={"example": "scim_1a2B3c4"})
+    created_by = fields.Nested(
+        ScimTokenMakerSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null if an operator made it with a command."},
+    )
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
     last_used_at = fields.DateTime(
         required=True,

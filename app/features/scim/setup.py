@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import asdict
 from typing import Any
 
 from app.domain.errors import NotFound
@@ -25,12 +26,14 @@ def describe(workspace_id: str) -> dict[str, Any]:
     """Return the provisioning of the workspace, as the API shows it."""
     with services().database.reading() as session:
         token = session.get(ScimToken, workspace_id)
+        maker = token and tokens.maker(session, token)
         rows = groups.of_workspace(session, workspace_id)
     return {
         "base_url": public_urls.absolute(ROOT),
         "token": token
         and {
             "prefix": token.prefix,
+            "created_by": maker and asdict(maker),
             "created_at": clock.rfc3339(token.created_at),
             "last_used_at": clock.rfc3339(token.last_used_at),
         },
@@ -50,7 +53,9 @@ def describe(workspace_id: str) -> dict[str, Any]:
 def rotate() -> str:
     """Make the token of the caller's workspace, and return it this once."""
     with admission.transaction() as session:
-        made = tokens.rotate(session, caller().workspace_id, now=database_clock.value(session))
+        made = tokens.rotate(
+            session, caller().workspace_id, by=caller().account_id, now=database_clock.value(session)
+        )
     log.info("SCIM token created", token=made.id, by=caller().account_id)
     return made.text
 
@@ -75,5 +80,5 @@ def map_group(group_id: str, *, role: Role | None, permissions: Collection[Permi
         try:
             groups.map_to(session, workspace_id, group_id, role=role, permissions=permissions)
         except ScimError as error:
-            raise NotFound(error.detail) from error
+            raise NotFound("The workspace has no such group. List them with GET /api/scim.") from error
     log.info("SCIM group mapped", group=group_id, by=caller().account_id)

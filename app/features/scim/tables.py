@@ -14,7 +14,10 @@ from app.infra.database.db import Base
 
 
 class ScimToken(Base):
-    """The only token of a workspace; a hash of it is stored, and its beginning to tell it by."""
+    """The only token of a workspace; a hash of it is stored, and its beginning to tell it by.
+
+    `created_by` is the account that made it; null for an operator's command.
+    """
 
     __tablename__ = "scim_tokens"
 
@@ -22,6 +25,7 @@ class ScimToken(Base):
     id: Mapped[str] = mapped_column(String(28))
     prefix: Mapped[str]
     digest: Mapped[bytes] = mapped_column(unique=True)
+    created_by: Mapped[str | None] = mapped_column(String(28))
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
 

@@ -1,16 +1,23 @@
-"""The bearer token with which an identity provider calls: one for each workspace, shown once."""
+"""The bearer token with which an identity provider calls: one for each workspace, shown once.
+
+It is the workspace's, and stays when the admin who made it leaves: with it would end the provisioning that
+disables leavers. The page, the API and `flask doctor` name such a maker.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import Row, or_, select, update
 
 from app.domain.audit_actions import Action
 from app.domain.ids import new_id
+from app.engine.accounts.accounts import Account, Role
+from app.engine.accounts.workspaces import Workspace
 from app.engine.audit_log import entries as audit_log
 from app.features.scim.tables import ScimToken
 from app.infra.database.database_clock import Moment
@@ -29,8 +36,17 @@ class NewToken:
     text: str = field(repr=False)
 
 
-def rotate(session: Session, workspace_id: str, *, now: Moment) -> NewToken:
-    """Make the workspace's token; the earlier one stops working at once."""
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """The account that made a token, and whether it still is an admin who may sign in."""
+
+    id: str
+    name: str
+    is_admin: bool
+
+
+def rotate(session: Session, workspace_id: str, *, by: str | None = None, now: Moment) -> NewToken:
+    """Make the workspace's token, by this account or a command; the earlier one stops working at once."""
     text, token_id = PREFIX + secrets.token_urlsafe(32), new_id("sct")
     existing = session.get(ScimToken, workspace_id)
     if existing is not None:
@@ -42,6 +58,7 @@ def rotate(session: Session, workspace_id: str, *, now: Moment) -> NewToken:
             id=token_id,
             prefix=text[:_SHOWN],
             digest=_digest(text),
+            created_by=by,
             created_at=now,
         )
     )
@@ -58,6 +75,25 @@ def revoke(session: Session, workspace_id: str) -> bool:
     session.delete(token)
     audit_log.record(session, Action.SCIM_TOKEN_REVOKE, object_id=token.id, workspace_id=workspace_id)
     return True
+
+
+def maker(session: Session, token: ScimToken) -> Maker | None:
+    """Return who made the token; None if it was an operator's command."""
+    account = session.get(Account, token.created_by) if token.created_by else None
+    if account is None:
+        return None
+    return Maker(account.id, account.name, account.role == Role.ADMIN and account.disabled_at is None)
+
+
+def of_former_admins(session: Session) -> Sequence[Row[str, str, str]]:
+    """Return the workspaces (id, name) whose tokens an account (name) made that is no longer an admin."""
+    is_former = or_(Account.role != Role.ADMIN.value, Account.disabled_at.is_not(None))
+    query = (
+        select(Workspace.id, Workspace.name, Account.name)
+        .join(ScimToken, ScimToken.workspace_id == Workspace.id)
+        .join(Account, Account.id == ScimToken.created_by)
+    )
+    return session.execute(query.where(is_former).order_by(Workspace.name, Workspace.id)).all()
 
 
 def find(session: Session, text: str) -> ScimToken | None:

@@ -8,9 +8,9 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 
+from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import PurposeRequired, UploadNotFound, UploadNotReady, ValidationFailed
-from app.domain.permissions import Permission
 from app.features.uploads import actions, representations, results, uploads
 from app.features.uploads.result_rows import ResultRow
 from app.features.uploads.schemas import (
@@ -25,11 +25,12 @@ from app.features.uploads.schemas import (
 )
 from app.features.uploads.tables import Upload
 from app.infra.database.session import Session
-from app.web import costs, permissions
+from app.web import costs
 from app.web.bodies import received_files
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
 from app.web.bodies.received_files import received_file
+from app.web.export_records import record_export
 from app.web.languages import negotiation
 from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
@@ -180,11 +181,12 @@ def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
         upload = uploads.get(session, caller().workspace_id, upload_id)
         if not upload.header:
             raise UploadNotReady
-        if query["format"] == "json":
-            permissions.require(Permission.EXPORT)
-            response = json_response(_page(session, upload, query["cursor"], query["limit"]))
-            return negotiation.depends_on_language(response)
-    return actions.download_result(upload, query["format"])
+    if query["format"] != "json":
+        return actions.download_result(upload, query["format"])
+    record_export(Action.EXPORT_UPLOAD, upload.id)
+    with services().database.reading() as session:
+        response = json_response(_page(session, upload, query["cursor"], query["limit"]))
+    return negotiation.depends_on_language(response)
 
 
 @blueprint.delete("/api/uploads/<upload_id>")

@@ -138,10 +138,10 @@ def get_verification_result(verification_id: str, query: dict[str, Any]) -> Resp
     """
     if (file_format := query["format"]) != "json":
         return requests.download(verification_id, file_format)
+    requests.record_download(verification_id)
     start, limit = query["cursor"], query["limit"]
     with services().database.reading() as session:
-        row = requests.exported(session, verification_id)
-        read = list_values.page(session, row.id, start=start, limit=limit + 1)
+        read = list_values.page(session, verification_id, start=start, limit=limit + 1)
     shown = [_public_row(asdict(row)) for row in requests.shown_rows(read[:limit])]
     next_cursor = read[limit].position if len(read) > limit else None
     return json_response({"values": shown, "next_cursor": next_cursor})

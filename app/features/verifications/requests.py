@@ -22,11 +22,9 @@ from app.engine.own_records import known_verdicts
 from app.features.verifications import list_values, lists, values
 from app.features.verifications.list_values import ListRow
 from app.features.verifications.lists import Terms
-from app.features.verifications.tables import VerificationList
 from app.features.verifications.values import Values
 from app.infra.clock import rfc3339
 from app.infra.database import database_clock
-from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission, costs, estimates, permissions
 from app.web.bodies.body import json_response
@@ -41,7 +39,10 @@ from app.web.sign_in.auth import caller
 MAX_FILE_MB = 5
 MAX_UNREADABLE = 100
 """The lines of a list that an answer names."""
-NOTHING = Message("None of it is an e-mail address or a phone number with a country code.")
+NOTHING = Message(
+    "None of it is an e-mail address or a phone number with a country code. Correct the values, or name the "
+    "country of the numbers."
+)
 COLUMNS = (
     *("Line", "Value", "Status", "Reasons", "Country", "Line type", "Credits", "Verified at", "Receipt"),
 )
@@ -182,17 +183,17 @@ def with_unreadable(described: dict[str, Any], found: Values) -> dict[str, Any]:
     return described | {"left_out": left_out}
 
 
-def exported(session: Session, list_id: str) -> VerificationList:
-    """Return a list of the workspace whose verdicts are taken out of the service.
+def record_download(list_id: str) -> None:
+    """Record that the verdicts of a list of the workspace are taken out of the service.
 
     Raises:
         NotFound: the workspace has no such list.
         PermissionDenied: the caller may not download results.
 
     """
-    row = lists.get(session, caller().workspace_id, list_id)
-    permissions.require(Permission.EXPORT)
-    return row
+    with services().database.reading() as session:
+        lists.get(session, caller().workspace_id, list_id)
+    record_export(Action.EXPORT_VERIFICATION, list_id)
 
 
 def shown_rows(rows: list[ListRow]) -> list[ListRow]:
@@ -201,13 +202,9 @@ def shown_rows(rows: list[ListRow]) -> list[ListRow]:
 
 
 def download(list_id: str, file_format: str) -> Response:
-    """Return the verdicts of a list as a CSV file or a workbook, in its order; `exported` has the errors."""
-    database = services().database
-    with database.reading() as session:
-        row = exported(session, list_id)
-    record_export(Action.EXPORT_VERIFICATION, list_id)
-    batches = list_values.batches(database, row.id)
-    shown = map(shown_rows, batches)
+    """Return the verdicts of a list as a file, in its order; `record_download` has the errors."""
+    record_download(list_id)
+    shown = map(shown_rows, list_values.batches(services().database, list_id))
     return table_download("verification", COLUMNS, _cells(shown), file_format, for_spreadsheet=True)
 
 

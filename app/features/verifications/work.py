@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import math
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -104,13 +105,18 @@ class _Run:
         self.waiting: list[RetryLater] = []
 
     def verify(self, threads: ThreadPoolExecutor) -> None:
-        """Verify and complete the items, a few at a time."""
-        slice_ends = time.monotonic() + SLICE_SECONDS
+        """Verify and complete the items, a few at a time.
+
+        In each slice, the verdicts that other jobs have found since are known, too.
+        """
+        slice_ends = -math.inf
         for start in range(0, len(self.items), AT_A_TIME):
             if shutdown_flag.has_begun():  # completed items are stored; another worker continues
                 raise RetryLater(after=0, snooze=True)
-            if start and not self.waiting and time.monotonic() > slice_ends:
-                self._yield_if_awaited()
+            if time.monotonic() > slice_ends:
+                if start and not self.waiting:
+                    self._yield_if_awaited()
+                self.known = _known(self.claim, self.services, self.items[start:])
                 slice_ends = time.monotonic() + SLICE_SECONDS
             self._verify_batch(threads, self.items[start : start + AT_A_TIME])
 
@@ -120,11 +126,7 @@ class _Run:
                 raise MoveToQueue(self.claim.queue)
 
     def _verify_batch(self, threads: ThreadPoolExecutor, batch: Sequence[JobItem]) -> None:
-        """Verify addresses that the rest of the hold pays for, and complete what is not awaited.
-
-        Verdicts that another job has found since the batch before are known, too.
-        """
-        self.known = _known(self.claim, self.services, batch)
+        """Verify addresses that the rest of the hold pays for, and complete what is not awaited."""
         affordable = self.claim.budget // self.price if self.price else len(batch)
         emails = [
             item for item in batch if "email" in item.request and item.request["email"] not in self.known

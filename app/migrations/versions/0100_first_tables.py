@@ -258,6 +258,7 @@ def _create_accounts() -> None:
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("prefix", sa.String(), nullable=False),
         sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("created_by", sa.String(28)),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("last_used_at", TIME),
         sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_scim_tokens")),

@@ -37,12 +37,15 @@ class KeyLimitsSchema(StrictSchema):
 
 
 class LimitUsageSchema(ResponseSchema):
-    """A limit, and the credits that count against it: held by open jobs, and spent."""
+    """A limit, and the credits that count against it: held by open jobs, and spent.
+
+    All but the limit are null without the permission `see_costs`.
+    """
 
     credits = fields.Integer(required=True, metadata={"example": 100})
-    held = fields.Integer(required=True, metadata={"example": 2})
-    spent = fields.Integer(required=True, metadata={"example": 40})
-    left = fields.Integer(required=True, metadata={"example": 58})
+    held = fields.Integer(required=True, allow_none=True, metadata={"example": 2})
+    spent = fields.Integer(required=True, allow_none=True, metadata={"example": 40})
+    left = fields.Integer(required=True, allow_none=True, metadata={"example": 58})
     resets_at = fields.DateTime(required=True, allow_none=True, metadata=RESET)
 
     PUBLIC: ClassVar[tuple[str, ...]] = ("credits", "held", "spent", "left", "resets_at")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,6 +22,7 @@ from app.engine.ledger.next_grants import CreditSchedule
 from app.features.credit_grants import work
 from app.infra import clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from cli.commands import group as command_group
 from cli.credits import group as credits_group
 
@@ -199,15 +201,58 @@ def test_a_grant_that_is_due_is_made_before_it_is_changed(harness: WorkerHarness
     assert entries(harness) == [("grant", 100), ("expire", -100), ("grant", 100)]
 
 
+@pytest.mark.parametrize("end", [credit_schedules.pause, credit_schedules.remove])
+def test_a_grant_that_is_due_is_made_before_its_schedule_is_paused_or_removed(
+    harness: WorkerHarness, end: Callable[[Session, str], None]
+) -> None:
+    schedule(harness, months_ago=1)
+
+    with harness.database.transaction() as session:
+        end(session, harness.workspace_id)
+    work.grant_due(harness.services)
+
+    assert entries(harness) == [("grant", 100), ("expire", -100), ("grant", 100)]
+
+
+@pytest.mark.parametrize("end", [credit_schedules.pause, credit_schedules.remove])
+def test_a_grant_is_made_once_by_a_sweep_and_an_operator_at_once(
+    harness: WorkerHarness, end: Callable[[Session, str], None]
+) -> None:
+    schedule(harness, months_ago=1)
+
+    def change() -> None:
+        with harness.database.transaction() as session:
+            end(session, harness.workspace_id)
+
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(work.grant_due, harness.services), pool.submit(change)]:
+            done.result()
+
+    assert entries(harness) == [("grant", 100), ("expire", -100), ("grant", 100)]
+
+
+def test_a_schedule_that_is_paused_again_grants_nothing_of_the_pause(harness: WorkerHarness) -> None:
+    schedule(harness)
+    with harness.database.transaction() as session:
+        credit_schedules.pause(session, harness.workspace_id)
+        session.execute(update(CreditSchedule).values(next_at=datetime(2026, 1, 1, tzinfo=UTC)))
+
+    with harness.database.transaction() as session:
+        credit_schedules.pause(session, harness.workspace_id)
+        credit_schedules.remove(session, harness.workspace_id)
+
+    assert entries(harness) == [("grant", 100)]
+
+
 def test_a_paused_grant_that_is_changed_stays_paused(harness: WorkerHarness) -> None:
     schedule(harness)
     with harness.database.transaction() as session:
         credit_schedules.pause(session, harness.workspace_id)
 
-    schedule(harness)
+    schedule(harness, replace(EVERY_MONTH, credits=7))
     work.grant_due(harness.services)
 
-    assert entries(harness) == []
+    assert entries(harness) == [("grant", 100)]
 
 
 def test_a_grant_that_fails_does_not_stop_the_sweep(
@@ -230,9 +275,12 @@ def test_a_schedule_that_was_removed_grants_nothing(harness: WorkerHarness) -> N
     with harness.database.transaction() as session:
         [due] = credit_schedules.due(session)
         credit_schedules.remove(session, harness.workspace_id)
+    granted = entries(harness)
 
+    with harness.database.transaction() as session:
         assert credit_schedules.grant(session, Due(due.workspace_id, due.next_at)) is None
         assert credit_schedules.of_workspace(session, harness.workspace_id) is None
+    assert entries(harness) == granted
 
 
 @pytest.fixture
@@ -298,11 +346,11 @@ def test_commands_pause_and_resume_a_grant(run: Any, workspace_id: str) -> None:
 
 
 def test_a_paused_schedule_grants_nothing_and_is_not_made_up_for(harness: WorkerHarness) -> None:
-    schedule(harness, months_ago=2)
+    schedule(harness)
     with harness.database.transaction() as session:
-        [due] = credit_schedules.due(session)
         credit_schedules.pause(session, harness.workspace_id)
-        turn = credit_schedules.grant(session, due)
+        session.execute(update(CreditSchedule).values(next_at=datetime(2026, 1, 1, tzinfo=UTC)))
+        turn = credit_schedules.grant(session, Due(harness.workspace_id, datetime(2026, 1, 1, tzinfo=UTC)))
 
     work.grant_due(harness.services)
     with harness.database.transaction() as session:
@@ -310,7 +358,7 @@ def test_a_paused_schedule_grants_nothing_and_is_not_made_up_for(harness: Worker
         schedule_ = credit_schedules.of_workspace(session, harness.workspace_id)
     work.grant_due(harness.services)
 
-    assert (turn, entries(harness)) == (None, [])
+    assert (turn, entries(harness)) == (None, [("grant", 100)])
     assert schedule_ is not None
     assert schedule_.next_at > clock.now()
 

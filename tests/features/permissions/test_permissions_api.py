@@ -220,3 +220,25 @@ def test_a_refusal_in_a_receipt_has_no_figures_for_whoever_may_not_see_costs(
     assert (shown["balance"], "77" in str(shown) or "88" in str(shown)) == (77, True)
     assert (hidden["code"], hidden["detail"], hidden["required"]) == (problem.code, problem.help, 3)
     assert not re.search("77|88|99", str(hidden))
+
+
+def test_what_a_key_spent_is_shown_to_whoever_may_see_costs(
+    admin: SignedInUser, member: SignedInUser
+) -> None:
+    limit = {"name": "Agent", "spending_cap": 88, "monthly_limit": 77}
+    key_id = member.client.post("/api/keys", json=limit, headers=member.headers).get_json()["id"]
+
+    def read() -> list[Any]:
+        [listed] = member.client.get("/api/keys", headers=member.headers).get_json()["keys"]
+        changed = member.client.put(
+            f"/api/limits/keys/{key_id}", json={"monthly_limit": 77}, headers=member.headers
+        ).get_json()["limits"]
+        limits = [listed["spending_cap"], listed["monthly_limit"], *changed]
+        return [(each["credits"], each["held"], each["spent"], each["left"]) for each in limits]
+
+    shown = read()
+    put(admin, "members", see_costs=False)
+    hidden = read()
+
+    assert sorted(shown) == [(77, 0, 0, 77)] * 2 + [(88, 0, 0, 88)] * 2
+    assert sorted(hidden) == [(77, None, None, None)] * 2 + [(88, None, None, None)] * 2

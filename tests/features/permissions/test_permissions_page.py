@@ -2,16 +2,21 @@ from __future__ import annotations
 
 import pytest
 from apiflask import APIFlask
+from contact_page_support import reveal
+from jobs_support import a_job
 from page_support import Visitor, visitor
 from sqlalchemy import update
 from stored_support import a_company, a_contact, a_phone, own
 from users_support import SignedInUser, create_user
 
 from app.domain.errors import InsufficientCredits
+from app.domain.kinds import Kind
 from app.domain.permissions import Permission
 from app.engine.accounts import permissions
 from app.engine.accounts.accounts import Account, Role
 from app.engine.accounts.workspaces import Workspace
+from app.engine.jobs.jobs import Job
+from app.engine.ledger.reveals import Reveal
 
 
 @pytest.fixture
@@ -110,6 +115,34 @@ def test_the_balance_and_the_link_to_usage_are_not_there_without_costs(
 
     assert "250 credits" not in text
     assert 'href="/usage"' not in text
+
+
+def test_what_own_keys_spent_is_not_there_without_costs(app: APIFlask, member: SignedInUser) -> None:
+    seat = visitor(app, member)
+    seat.send("/keys", name="Agent", scopes=["reveal"], spending_cap="20", monthly_limit="7")
+    shown = seat.open("/keys").text
+    deny(member, Permission.SEE_COSTS)
+
+    hidden = seat.open("/keys").text
+
+    assert ("0 of 20 in all" in shown, "0 of 7 this month" in shown) == (True, True)
+    assert ("\N{EN DASH} of 20 in all" in hidden, "\N{EN DASH} of 7 this month" in hidden) == (True, True)
+
+
+def test_what_a_contact_cost_is_not_there_without_costs(app: APIFlask, member: SignedInUser) -> None:
+    seat, contact = visitor(app, member), reveal(member)
+    with member.database.transaction() as session:
+        job_id = a_job(session, member.workspace_id, "one", kind=Kind.REVEAL_EMAIL)
+        session.execute(update(Job).where(Job.id == job_id).values(held=7, charged=7))
+        session.execute(update(Reveal).where(Reveal.contact_id == contact.id).values(job_id=job_id))
+    shown = seat.open(f"/contacts/{contact.id}").text
+    deny(member, Permission.SEE_COSTS)
+
+    hidden = seat.open(f"/contacts/{contact.id}").text
+
+    cell = 'data-label="Credits for this contact"'
+    assert (f"{cell}>7<" in shown, f"{cell}>7<" in hidden) == (True, False)
+    assert f"{cell} data-none>\N{EN DASH}<" in hidden
 
 
 @pytest.mark.parametrize(

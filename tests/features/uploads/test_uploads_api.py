@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pytest
 from apiflask import APIFlask
+from audit_log_support import recorded
 from settings_support import change_settings, require_purpose
 from sqlalchemy import select
 from upload_support import a_list, people
@@ -103,6 +104,22 @@ def test_the_result_is_also_returned_in_pages_of_json(user: SignedInUser, servic
     assert [row["row"] for row in first["rows"] + second["rows"]] == [1, 2, 3]
     assert first["rows"][0]["outcome"] == "pending"
     assert second["next_cursor"] is None
+
+
+def test_each_page_of_a_result_is_in_the_audit_log(
+    app: APIFlask, user: SignedInUser, services: WorkerServices
+) -> None:
+    upload_id = priced(user, services, a_list(*people(3)))
+    path = f"/api/uploads/{upload_id}/result?format=json&limit=2"
+    stranger = create_user(app, email="eve@babbage.example")
+
+    answers = [
+        user.client.get(f"{path}&cursor={cursor}", headers=each.headers).status_code
+        for each, cursor in ((user, 0), (user, 2), (stranger, 0))
+    ]
+
+    exports = [each.object_id for each in recorded(user.database) if each.action == "export.upload"]
+    assert (answers, exports) == ([200, 200, 404], [upload_id, upload_id])
 
 
 def test_a_result_has_no_costs_for_whoever_may_not_see_them(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ from audit_support import STUCK_AFTER
 from fake_providers import ERROR, MISS, FakeProvider, Reply, hit
 from fake_providers import email as found_email
 from jobs_support import NOW, a_job, a_workspace, at_once
+from sqlalchemy import event
 from worker_harness import WorkerHarness, worker_harness
 
 from app.domain.findings import EmailStatus
@@ -276,7 +278,10 @@ def test_a_verdict_that_has_not_expired_is_repeated_and_not_charged(verification
     assert verifications.violations() == []
 
 
-def test_a_verdict_that_another_job_found_meanwhile_is_repeated(verifications: Verifications) -> None:
+def test_a_verdict_that_another_job_found_meanwhile_is_repeated(
+    verifications: Verifications, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "SLICE_SECONDS", -1.0)
     bobs: list[str] = []
 
     def reply(request: ProviderRequest) -> ProviderResponse:
@@ -293,6 +298,30 @@ def test_a_verdict_that_another_job_found_meanwhile_is_repeated(verifications: V
     assert job.charged == 1
     assert [request.subject.email for request in verifier.requests].count("bob@acme.com") == 1
     assert verifications.violations() == []
+
+
+def test_the_known_verdicts_of_a_job_are_read_together(
+    verifications: Verifications, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "SLICE_SECONDS", 3600.0)
+    verifications.verifier(MISS)
+    known = [f"known{number}@acme.com" for number in range(2 * work.AT_A_TIME + 1)]
+    verdict = Verdict("valid", clock.now())
+    with verifications.harness.database.transaction() as session:
+        known_verdicts.store(session, verifications.harness.workspace_id, dict.fromkeys(known, verdict))
+    job_id = verifications.submit(*known, held=0)
+    seen = Counter[str]()
+
+    def note(*arguments: Any) -> None:
+        seen[arguments[2]] += 1
+
+    for engine in verifications.harness.database.engines:
+        event.listen(engine, "before_cursor_execute", note)
+    verifications.run(job_id)
+
+    reads = [count for statement, count in seen.items() if "FROM own_verifications" in statement]
+    assert verifications.statuses(job_id) == ["valid"] * len(known)
+    assert max(reads) <= 2  # before the verdicts, and when the job settles
 
 
 @pytest.mark.parametrize(("fresh", "charged"), [(False, [0, 0, 0, 1]), (True, [1, 1, 1, 1])])

@@ -74,16 +74,31 @@ def test_a_result_that_may_not_be_downloaded_has_no_button(user: SignedInUser, b
     assert [answer.status_code for answer in refused] == [403, 403]
 
 
+def exports(user: SignedInUser) -> list[str | None]:
+    with user.database.reading() as session:
+        is_export = PendingEntry.action == "export.verification"
+        return list(session.scalars(select(PendingEntry.object_id).where(is_export)))
+
+
 def test_a_download_is_in_the_audit_log(user: SignedInUser, browser: Visitor) -> None:
     list_id = start(user)
 
     browser.open(f"/verifications/{list_id}/download")
 
-    with user.database.reading() as session:
-        entry = session.scalars(
-            select(PendingEntry).where(PendingEntry.action == "export.verification")
-        ).one()
-    assert entry.object_id == list_id
+    assert exports(user) == [list_id]
+
+
+def test_each_page_of_verdicts_is_in_the_audit_log(app: APIFlask, user: SignedInUser) -> None:
+    list_id = start(user)
+    path = f"/api/verifications/{list_id}/result?format=json&limit=1"
+    stranger = create_user(app, email="eve@babbage.example")
+
+    answers = [user.client.get(path, headers=each.headers).status_code for each in (user, user, stranger)]
+    deny(user, Permission.EXPORT)
+    refused = user.client.get(path, headers=user.headers)
+
+    assert (answers, refused.status_code) == ([200, 200, 404], 403)
+    assert exports(user) == [list_id, list_id]
 
 
 def test_costs_are_left_out_for_whoever_may_not_see_them(user: SignedInUser, browser: Visitor) -> None:
