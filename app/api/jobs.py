@@ -14,6 +14,7 @@ from app.domain.kinds import KINDS, Status
 from app.engine.jobs import job_history, jobs
 from app.web.bodies.body import json_response
 from app.web.jobs.job_requests import poll
+from app.web.jobs.job_responses import localized_job
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.job_schemas import JobResponseSchema
@@ -86,4 +87,4 @@ def _page(query: dict[str, Any]) -> dict[str, Any]:
         )
         page, next_cursor = split(rows, query["limit"])
         described = job_history.describe(session, caller().workspace_id, page)
-    return {"jobs": described, "next_cursor": next_cursor}
+    return {"jobs": list(map(localized_job, described)), "next_cursor": next_cursor}

@@ -16,6 +16,7 @@ from app.engine.jobs.job_receipts import JobFilter
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, json_file
 from app.web.jobs import receipt_files
+from app.web.jobs.job_responses import localized_job
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
@@ -92,7 +93,7 @@ def index(query: dict[str, Any]) -> Response:
         page = job_receipts.page(session, workspace_id, job_filter, before=query["cursor"], limit=limit + 1)
         described = job_history.describe(session, workspace_id, page[:limit])
     shown = [
-        entry | {"already_owned": job.already_owned, "trace": job.trace}
+        localized_job(entry) | {"already_owned": job.already_owned, "trace": job.trace}
         for entry, job in zip(described, page, strict=False)
     ]
     return json_response({"jobs": shown, "next_cursor": page[limit - 1].id if len(page) > limit else None})

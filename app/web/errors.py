@@ -8,7 +8,7 @@ from typing import Any
 
 from apiflask import APIFlask
 from apiflask.exceptions import HTTPError, _ValidationError
-from flask import Response, current_app, g, has_request_context, json
+from flask import Response, current_app, g, json
 from sqlalchemy.exc import DataError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.exceptions import NotFound as NoRoute
@@ -18,6 +18,7 @@ from app.domain.errors import FieldError, Problem
 from app.infra.telemetry.log import log
 from app.web import costs, html_pages
 from app.web.bodies.body import MAX_ERRORS, escape
+from app.web.languages import negotiation
 from app.web.languages.texts import translate
 
 
@@ -57,8 +58,7 @@ def problem_response(problem: Problem) -> Response:
 
 def localized(problem: dict[str, Any]) -> dict[str, Any]:
     """Return problem details with their texts in the language of the request; the code stays."""
-    if has_request_context():
-        g.has_texts = True
+    negotiation.mark()
     shown = problem | {name: translate(problem[name]) for name in ("title", "detail") if problem.get(name)}
     if "errors" in problem:
         shown["errors"] = [error | {"detail": translate(error["detail"])} for error in problem["errors"]]

@@ -1,11 +1,13 @@
-"""Estimates in responses: whether they exceed the balance, and the schema of a dry run."""
+"""Estimates in responses: in words, whether they exceed the balance, and the schema of a dry run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from app.domain.messages import Message
 from app.engine.accounts import workspaces
+from app.web.languages.texts import in_response
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
@@ -33,8 +35,9 @@ def dry_run_schema(counts: Iterable[str], **others: Any) -> dict[str, Any]:
     }
 
 
-def with_balance(estimate: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the estimate with whether its `credits_max` exceeds the balance."""
+def described(estimate: Mapping[str, Any], summary: Message) -> dict[str, Any]:
+    """Return the estimate in words too, and whether its `credits_max` exceeds the balance."""
     with services().database.reading() as session:
         available = workspaces.balance(session, caller().workspace_id).available
-    return {**estimate, EXCEEDS_BALANCE: estimate["credits_max"] > available}
+    exceeds_balance = estimate["credits_max"] > available
+    return {**estimate, "summary": in_response(summary), EXCEEDS_BALANCE: exceeds_balance}

@@ -1,4 +1,4 @@
-"""An estimate says whether the request may cost more than the workspace has."""
+"""An estimate says in words what the request costs, and whether that is more than the workspace has."""
 
 from __future__ import annotations
 
@@ -49,3 +49,23 @@ def test_whoever_may_not_see_costs_is_not_told_the_balance(
     found = estimate(user, path, body, available=1, denied_to_members=["see_costs"])
 
     assert (found["credits_max"], found["exceeds_balance"]) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "summary"),
+    [
+        (*ENRICHMENT, "2 Personen: 2 zu kaufen für höchstens 2 Credits"),
+        (*VERIFICATION, "2 Adressen zu prüfen für höchstens 2 Credits, 0 Nummern kostenlos"),
+        (*SEARCH, "0 Personen kostenlos gezeigt, höchstens 2 zu finden für höchstens 2 Credits"),
+    ],
+)
+def test_an_estimate_is_in_the_language_of_the_request(
+    user: SignedInUser, path: str, body: dict[str, Any], summary: str
+) -> None:
+    headers = user.headers | {"Accept-Language": "de-AT, en;q=0.5"}
+
+    response = user.client.post(path, json=body | {"dry_run": True}, headers=headers)
+
+    assert response.get_json()["estimate"]["summary"] == summary
+    assert response.headers["Content-Language"] == "de"
+    assert "Accept-Language" in response.headers["Vary"]

@@ -8,6 +8,7 @@ from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
 from app.domain.callers import Scope
+from app.domain.errors import InsufficientCredits
 from app.domain.ids import new_id
 from app.domain.kinds import KINDS, Kind, Outcome
 from app.engine.jobs import leases
@@ -138,3 +139,35 @@ def test_a_repeated_request_costs_nothing_and_a_replay_reports_the_first_charge(
     assert repeated.headers["X-Credits-Charged"] == str(charged)
     assert repeated.get_json()["credits"]["charged"] == charged
     assert ("Idempotent-Replay" in repeated.headers) == bool(again)
+
+
+@pytest.mark.parametrize(
+    ("language", "detail"),
+    [
+        (
+            "en",
+            (
+                "This needs 1 credit and the workspace has 0 credits. Ask your admin to grant credits; "
+                "the same request with the same Idempotency-Key then works."
+            ),
+        ),
+        ("de", "Dafür braucht es 1 Credit, der Arbeitsbereich hat 0 Credits. Bitten Sie "),
+    ],
+)
+def test_the_error_of_a_job_is_in_the_language_of_whoever_reads_it(
+    user: SignedInUser, language: str, detail: str
+) -> None:
+    job_id = a_job(user)
+    with user.database.transaction() as session:
+        problem = InsufficientCredits(required=1, balance=0)
+        leases.settle(
+            session, claim(session, job_id), JobResult(outcome=None, error=problem), now=clock.now()
+        )
+
+    headers = user.headers | {"Accept-Language": language}
+    one = user.client.get(f"{PATH}?id={job_id}", headers=headers)
+    lists = [user.client.get(path, headers=headers) for path in (PATH, "/api/jobs")]
+
+    jobs = [one.get_json()["job"], *(listed.get_json()["jobs"][0] for listed in lists)]
+    assert all(job["error"]["detail"].startswith(detail) for job in jobs)
+    assert {response.headers["Content-Language"] for response in (one, *lists)} == {language}

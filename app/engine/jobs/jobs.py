@@ -37,7 +37,7 @@ from app.infra.clock import rfc3339
 from app.infra.database import keyset
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
-from app.infra.database.encrypted_columns import EncryptedJson
+from app.infra.database.encrypted_columns import EncryptedJson, EncryptedMessages
 from app.infra.database.session import Session
 from app.infra.database.statements import IdRow, Statement, any_of, columns_of, rows_of
 
@@ -133,7 +133,7 @@ class Job(Base):
     outcome: Mapped[str | None]
     result: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("jobs.result", kept=("contact_id",)))
     trace: Mapped[list[Any]]
-    error: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("jobs.error", kept=("code",)))
+    error: Mapped[dict[str, Any] | None] = mapped_column(EncryptedMessages("jobs.error", kept=("code",)))
     held: Mapped[int] = mapped_column(BigInteger)
     charged: Mapped[int] = mapped_column(BigInteger)
     already_owned: Mapped[bool]
@@ -160,10 +160,10 @@ class JobItem(Base):
         String(28), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
     )
     index: Mapped[int] = mapped_column(primary_key=True)
-    request: Mapped[dict[str, Any]] = mapped_column(EncryptedJson("job_items.request", _ITEM))
+    request: Mapped[dict[str, Any]] = mapped_column(EncryptedMessages("job_items.request", _ITEM))
     outcome: Mapped[str | None]
     result: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("job_items.result", _ITEM))
-    error: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("job_items.error", _ITEM))
+    error: Mapped[dict[str, Any] | None] = mapped_column(EncryptedMessages("job_items.error", _ITEM))
     charged: Mapped[int]
 
 

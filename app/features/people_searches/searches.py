@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from app.domain.kinds import Kind
+from app.engine.enrichments import estimate_sentences
 from app.engine.jobs.jobs import PURPOSE
 from app.engine.jobs.submission import JobRequest
 from app.features.people_searches import search_requests, shown_people
@@ -30,8 +31,8 @@ def submit(body: SearchBody) -> Response:
     if body.dry_run:
         stored = _count(body)
         counts = {"credits_min": 0, "credits_max": held, "people_max": people, "stored": stored}
-        summary = f"{stored} people shown free, at most {people} to find for at most {held} credits"
-        return json_response({"estimate": estimates.with_balance({**counts, "summary": summary})})
+        summary = estimate_sentences.of_search(stored, people, held)
+        return json_response({"estimate": estimates.described(counts, summary)})
     searched = body.search.as_dict() | {"max_credits": body.max_credits}
     stated = {} if body.purpose is None else {PURPOSE: body.purpose}
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}

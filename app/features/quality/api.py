@@ -21,6 +21,7 @@ from app.web import admission
 from app.web.bodies import received_files
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.languages.texts import in_response
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
@@ -98,7 +99,7 @@ def _response(session: Session, recorded: FeedbackResult, headers: dict[str, str
         },
         "refunded": recorded.refunded,
         "refund": recorded.refund.value,
-        "message": reports.sentence(recorded),
+        "message": in_response(reports.sentence(recorded)),
         "credits": {"balance": balance.available, "reserved": balance.held},
     }
     charged = {"X-Credits-Charged": "0", "X-Credits-Balance": str(balance.available)}

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from app.domain.messages import Message
 from app.engine.enrichments import estimate_sentences, own_record_counts, skips
 from app.engine.enrichments.enrichment_estimates import ItemEstimate
+from app.engine.enrichments.own_record_counts import OwnRecordCount
 from app.engine.enrichments.skips import NOBODY, SkipRule, SkipWhen
 
 _COUNTS = ("skipped", "to_buy", "credits_min", "credits_max")
@@ -54,22 +56,20 @@ def counts_of(item: ItemEstimate) -> Counter[str]:
     return counts
 
 
-def described(counts: Mapping[str, int], fields: Sequence[str]) -> dict[str, Any]:
+def described(counts: Mapping[str, int]) -> dict[str, Any]:
     """Return the own records and the choices of a list whose people were counted by `counts_of`."""
-    own_records = own_record_counts.listed(counts)
     choices = []
     for choice in all_choices():
         figures = {name: counts.get(key, 0) for name, key in zip(_COUNTS, _keys(choice), strict=True)}
-        about = {"owned": counts.get("owned", 0), **figures}
-        choices.append(
-            {
-                "name": choice.name,
-                **choice.fields,
-                **figures,
-                "summary": estimate_sentences.of_list(counts.get("people", 0), about, own_records, fields),
-            }
-        )
-    return {"own_records": list(map(asdict, own_records)), "choices": choices}
+        choices.append({"name": choice.name, **choice.fields, **figures})
+    return {"own_records": list(map(asdict, own_record_counts.listed(counts))), "choices": choices}
+
+
+def summary(estimate: Mapping[str, Any], choice: Mapping[str, Any], fields: Sequence[str]) -> Message:
+    """Return one of the choices of the estimate in words."""
+    own_records = [OwnRecordCount(**count) for count in estimate["own_records"]]
+    counts = {"owned": estimate["owned"], **choice}
+    return estimate_sentences.of_list(estimate["people"], counts, own_records, fields)
 
 
 def chosen(estimate: Mapping[str, Any], rule: SkipRule) -> Mapping[str, Any] | None:

@@ -85,7 +85,7 @@ class UploadedData:
         for upload in session.scalars(select(Upload).where(Upload.id.in_(self.counted)).with_for_update()):
             upload.counts = own_record_counts.without_titles(upload.counts, self.matcher.matches)
             if upload.estimate is not None:
-                upload.estimate = upload.estimate | choices.described(upload.counts, upload.fields)
+                upload.estimate = upload.estimate | choices.described(upload.counts)
         session.execute(update(Upload).where(Upload.id.in_(self.named)).values(file_name=Upload.id))
         erasure.clear(session, self.own)
         blank(session, self.mentioning, self.matcher)

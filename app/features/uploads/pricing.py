@@ -131,9 +131,9 @@ def _without_erased(session: Session, upload_id: str, changes: list[dict[str, An
     return [change for change in changes if change["number"] in filled or change["person_digest"] is None]
 
 
-def estimate(counts: Mapping[str, int], fields: Sequence[str]) -> dict[str, Any]:
+def estimate(counts: Mapping[str, int]) -> dict[str, Any]:
     """Return the price of all rows, whose people were counted by `price`."""
-    return {name: counts.get(name, 0) for name in COUNTS} | choices.described(counts, fields)
+    return {name: counts.get(name, 0) for name in COUNTS} | choices.described(counts)
 
 
 def finish(session: Session, turn: Turn, priced: Mapping[str, Any], phones_read_as: str | None) -> None:

@@ -10,12 +10,14 @@ from sqlalchemy import func, select
 
 from app.domain.lists.cells.cell_warnings import CellWarnings, described
 from app.engine.accounts import workspaces
-from app.engine.enrichments import skips
+from app.engine.enrichments import estimate_sentences, skips
 from app.engine.jobs.jobs import Job
-from app.features.uploads import chunks, result_files, row_store, uploads
-from app.features.uploads.tables import Upload, UploadChunk, UploadStatus
+from app.features.uploads import choices, chunks, result_files, row_store, uploads
+from app.features.uploads.tables import Operation, Upload, UploadChunk, UploadStatus
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
+from app.web.estimates import EXCEEDS_BALANCE
+from app.web.languages.texts import in_response
 
 _OF_RESULT = frozenset({result_files.SEPARATOR_LINE, result_files.CELL_KINDS})
 SAMPLE_ROWS = 50
@@ -36,7 +38,7 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
         "operation": upload.operation,
         "status": upload.status,
         "reason": upload.reason,
-        "detail": upload.detail,
+        "detail": upload.detail and in_response(upload.detail),
         "created_at": rfc3339(upload.created_at),
         "rows": upload.row_count,
         "priced": upload.priced,
@@ -60,16 +62,23 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
 
 
 def _estimate(session: Session, upload: Upload) -> dict[str, Any] | None:
-    """Return the estimate; before the start also whether the workspace has fewer credits than it may cost."""
-    if upload.estimate is None or upload.status != UploadStatus.READY:
-        return upload.estimate
-    available = workspaces.balance(session, upload.workspace_id).available
-    estimate = {**upload.estimate, "exceeds_balance": upload.estimate["credits_max"] > available}
-    if "choices" in estimate:  # a list to verify has none
-        estimate["choices"] = [
-            {**choice, "exceeds_balance": choice["credits_max"] > available} for choice in estimate["choices"]
-        ]
-    return estimate
+    """Return the estimate in words, too, and before the start whether it may cost more than the balance."""
+    if upload.estimate is None:
+        return None
+    is_ready = upload.status == UploadStatus.READY
+    available = workspaces.balance(session, upload.workspace_id).available if is_ready else None
+
+    def with_balance(priced: dict[str, Any]) -> dict[str, Any]:
+        return priced if available is None else {**priced, EXCEEDS_BALANCE: priced["credits_max"] > available}
+
+    estimate = with_balance(upload.estimate)
+    if upload.operation == Operation.VERIFY:
+        return {**estimate, "summary": in_response(estimate_sentences.of_verification(estimate))}
+    shown = [
+        {**with_balance(choice), "summary": in_response(choices.summary(estimate, choice, upload.fields))}
+        for choice in estimate["choices"]
+    ]
+    return {**estimate, "choices": shown}
 
 
 def _format(upload: Upload) -> dict[str, Any] | None:
@@ -93,7 +102,10 @@ def describe(session: Session, upload: Upload) -> dict[str, Any]:
         }
         for index, (name, field) in enumerate(zip(upload.header, upload.columns, strict=True))
     ]
-    warnings = described(CellWarnings.from_json(upload.warnings), upload.header, upload.columns)
+    warnings = [
+        warning | {"detail": in_response(warning["detail"])}
+        for warning in described(CellWarnings.from_json(upload.warnings), upload.header, upload.columns)
+    ]
     return summary(session, upload) | {"columns": columns, "warnings": warnings}
 
 

@@ -121,7 +121,7 @@ def estimate(found: Values, terms: Terms) -> dict[str, Any]:
         "duplicates": found.duplicates,
         "unreadable": len(found.unreadable),
     }
-    return estimates.with_balance({**counts, "summary": estimate_sentences.of_verification(counts)})
+    return estimates.described(counts, estimate_sentences.of_verification(counts))
 
 
 def read_file(country: str | None) -> tuple[Values, dict[str, Any]]:

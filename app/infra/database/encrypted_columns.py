@@ -32,6 +32,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Mapper
 from sqlalchemy.orm.attributes import instance_state
 from sqlalchemy.types import TypeDecorator
 
+from app.domain import stored_messages
 from app.infra.crypto.encryption import Undecryptable, open_sealed, seal_all
 from app.infra.crypto.key_ring import KeyRing
 from app.infra.database.db import Base, Json
@@ -164,14 +165,32 @@ class EncryptedJson(EncryptedText):
     def decrypted(self, ring: KeyRing, row: str, stored: str) -> object:
         """Return the value of stored JSON, as for a text."""
         is_empty = stored in EMPTY
-        return json.loads(
+        return self.value_of(
             stored if is_empty else decrypt_text(ring, self.context(row), self.ciphertext(stored))
         )
+
+    def value_of(self, text: str) -> object:
+        """Return the value of a text that was encrypted."""
+        return json.loads(text)
 
     def ciphertext(self, stored: str) -> str:
         """Return the encrypted text in stored JSON, as for a text; "" if it has none."""
         value = json.loads(stored)
         return str(value.get(_ENCRYPTED, "")) if isinstance(value, dict) else ""
+
+
+class EncryptedMessages(EncryptedJson):
+    """A column of encrypted JSON whose sentences keep their templates, and are translated when it is read."""
+
+    cache_ok = True
+
+    def text_of(self, value: object) -> str:
+        """Return the text that is encrypted."""
+        return stored_messages.dumps(value)
+
+    def value_of(self, text: str) -> object:
+        """Return the value of a text that was encrypted."""
+        return stored_messages.loads(text)
 
 
 def dumps(value: object) -> str:

@@ -51,7 +51,7 @@ def _described(estimate: Estimate, body: EnrichmentRequest) -> dict[str, Any]:
     summary = estimate_sentences.of_list(
         len(body.items), counts, estimate.own_records, body.fields, entity=body.entity
     )
-    return estimates.with_balance({**counts, "summary": summary})
+    return estimates.described(counts, summary)
 
 
 def _job_request(body: EnrichmentRequest, estimate: Estimate, refusal: PurposeRequired | None) -> JobRequest:

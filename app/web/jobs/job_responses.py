@@ -17,6 +17,7 @@ from app.engine.jobs.stored_jobs import StoredJob
 from app.web.bodies.body import json_response
 from app.web.errors import localized
 from app.web.jobs.waiting import WaitPreference
+from app.web.languages.texts import in_response
 from app.web.services import services
 from app.web.sign_in.admins import reads_as_admin
 
@@ -77,11 +78,19 @@ def job_body(snapshot: JobSnapshot, *, repeated: bool, as_admin: bool = False) -
     }
 
 
+def localized_job(job: dict[str, Any]) -> dict[str, Any]:
+    """Return a represented job with its sentences in the language of the request."""
+    shown = dict(job)
+    if "error" in job:
+        shown["error"] = localized(job["error"])
+    if jobs.EXCLUDED in job:
+        shown[jobs.EXCLUDED] = _with_message(job[jobs.EXCLUDED])
+    return shown
+
+
 def _job(snapshot: JobSnapshot) -> dict[str, Any]:
-    body = jobs.to_public(snapshot.job)
+    body = localized_job(jobs.to_public(snapshot.job))
     body.pop("client_reference", None)
-    if "error" in body:
-        body["error"] = localized(body["error"])
     if snapshot.asking:
         body["progress"] |= {"asking": snapshot.asking}
     reference = snapshot.client_reference
@@ -140,7 +149,13 @@ def _shown(answer: dict[str, Any] | None, snapshot: JobSnapshot, *, as_admin: bo
 def _item_result(item: JobItem, snapshot: JobSnapshot, *, as_admin: bool) -> dict[str, Any]:
     result = _shown(item.result, snapshot, as_admin=as_admin) or EMPTY_RESULT
     if jobs.EXCLUDED in result:
-        return EMPTY_RESULT | {jobs.EXCLUDED: jobs.public_exclusion(result)}
+        return EMPTY_RESULT | {jobs.EXCLUDED: _with_message(jobs.public_exclusion(result))}
     if jobs.SKIPPED in result:
-        return EMPTY_RESULT | result | {jobs.SKIPPED: jobs.public_skip(item.outcome, result)}
+        skipped = _with_message(jobs.public_skip(item.outcome, result))
+        return EMPTY_RESULT | result | {jobs.SKIPPED: skipped}
     return result
+
+
+def _with_message(reason: dict[str, Any]) -> dict[str, Any]:
+    """Return why nothing was done, with its message in the language of the request."""
+    return reason | {"message": in_response(reason["message"])}

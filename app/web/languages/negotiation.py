@@ -48,8 +48,14 @@ def chosen() -> str | None:
 
 def depends_on_language(response: Response) -> Response:
     """Mark that the response has texts in the language of the request; return it."""
-    g.has_texts = True
+    mark()
     return response
+
+
+def mark() -> None:
+    """Mark that the response of this request, if there is one, has texts in its language."""
+    if has_request_context():
+        g.has_texts = True
 
 
 def _of_account() -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.domain.messages import Message
 from app.infra.languages import stored_texts, texts
+from app.web.languages import negotiation
 from app.web.languages.negotiation import language
 
 
@@ -17,6 +18,12 @@ def translate(text: str) -> str:
 def translate_stored(text: str | None) -> str:
     """Return sentences that were stored in English in the language of the request; None is empty."""
     return stored_texts.translate(text or "", language())
+
+
+def in_response(text: str | None) -> str:
+    """Return such sentences for a response of JSON, whose headers name the language."""
+    negotiation.mark()
+    return translate_stored(text)
 
 
 def gettext(text: str, **values: Any) -> str:

@@ -19,6 +19,7 @@ from app.engine.lookups.field_requests import ContactField
 from app.engine.lookups.lookup_parts import LookedUp
 from app.engine.own_records.own_records import BATCH, OwnRecord
 from app.infra.database.session import Session
+from app.infra.languages import texts
 from app.settings import Settings
 
 ADDRESS, NUMBER = "ada@acme.com", "+12025550188"
@@ -313,6 +314,42 @@ def test_an_estimate_is_one_sentence(
     sentence = estimate_sentences.of_list(items, counts, own_records, fields, entity=entity)
 
     assert sentence == text
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        (
+            "de",
+            (
+                "1.500 Personen: 212 in HubSpot (190 mit Adresse, 1.004 mit Nummer), "
+                "61 schon freigeschaltet, 1 zu kaufen für höchstens 1 Credit"
+            ),
+        ),
+        (
+            "fr",
+            (
+                "1\u202f500 personnes\u00a0: 212 dans HubSpot (190 avec une adresse, "
+                "1\u202f004 avec un numéro), "
+                "61 déjà à vous, 1 à acheter pour 1 crédit au maximum"
+            ),
+        ),
+        (
+            "es",
+            (
+                "1.500 personas: 212 en HubSpot (190 con dirección, 1.004 con número), "
+                "61 ya en su poder, 1 por comprar por 1 crédito como máximo"
+            ),
+        ),
+    ],
+)
+def test_the_sentence_is_translated_with_all_of_its_parts(language: str, text: str) -> None:
+    own_records = [OwnRecordCount("crm", "hubspot", "HubSpot", people=212, with_email=190, with_phone=1004)]
+    counts = {"owned": 61, "to_buy": 1, "credits_max": 1}
+
+    sentence = estimate_sentences.of_list(1500, counts, own_records, ["email", "phone"])
+
+    assert texts.translate(sentence, language) == text
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,8 @@ def test_a_dry_run_estimates_and_submits_nothing(
     response = post(user, {"company_domain": "acme.com", "dry_run": True} | body)
 
     stored, people, cost = (estimate[name] for name in ("stored", "people_max", "credits_max"))
-    summary = f"{stored} people shown free, at most {people} to find for at most {cost} credits"
+    shown = "1 person" if stored == 1 else f"{stored} people"
+    summary = f"{shown} shown free, at most {people} to find for at most {cost} credits"
     expected = estimate | {"summary": summary, "exceeds_balance": False}
     assert (response.status_code, response.get_json()) == (200, {"estimate": expected})
     assert user.client.get("/api/ext/jobs", headers=user.headers).get_json()["jobs"] == []

@@ -9,7 +9,7 @@ from apiflask import APIFlask
 from crm_index_support import a_crm, in_crm
 from fake_providers import email, hit
 from jobs_support import a_workspace, figures
-from page_support import Visitor, visitor
+from page_support import ACCEPT, Visitor, visitor
 from sqlalchemy import delete, select
 from stored_support import own
 from upload_support import Uploader, a_list, addresses, people, uploader
@@ -44,7 +44,6 @@ LIST, LIST_IN_CRM = (
 RECORD = "https://app.hubspot.com/contacts/4242/record/0-1/1"
 SKIP = SkipRule(source_names())
 FILL = SkipRule(source_names(), SkipWhen.HAS_FIELD)
-SENTENCE = "4 people: 2 in HubSpot (1 with an address), 1 owned"
 
 
 @pytest.fixture
@@ -96,7 +95,6 @@ def test_the_price_says_who_is_in_the_crm_and_what_each_choice_costs(ada: Upload
             "to_buy": to_buy,
             "credits_min": 0,
             "credits_max": to_buy,
-            "summary": f"{SENTENCE}, {to_buy} to buy for at most {to_buy} credit{'s' * (to_buy > 1)}",
         }
         for name, rule, skipped, to_buy in (
             ("skip", SKIP, 3, 1),
@@ -339,6 +337,25 @@ def test_the_page_says_it_in_a_sentence_and_offers_three_choices(browser: Visito
         assert f'<input type="radio" name="choice" {line}</label>' in page
     assert 'name="max_credits" type="text" value=""' in page
     assert "Empty: what your choice costs at most" in page
+
+
+@pytest.mark.parametrize(
+    ("language", "summary"),
+    [
+        ("en", "4 people: 2 in HubSpot (1 with an address), 2 to buy for at most 2 credits"),
+        ("de", "4 Personen: 2 in HubSpot (1 mit Adresse), 2 zu kaufen für höchstens 2 Credits"),
+    ],
+)
+def test_the_sentence_is_in_the_reader_s_language(
+    browser: Visitor, user: SignedInUser, upload_id: str, language: str, summary: str
+) -> None:
+    path, accepted = f"/uploads/{upload_id}", {"Accept-Language": language}
+
+    page = browser.client.get(path, headers=ACCEPT | accepted)
+    found = user.client.get(f"/api{path}", headers=user.headers | accepted).get_json()
+
+    assert f"<p>{summary}.</p>" in page.text
+    assert found["estimate"]["choices"][0]["summary"] == summary
 
 
 @pytest.mark.parametrize("choice", choices.all_choices())

@@ -85,6 +85,8 @@ def test_a_list_is_verified_over_the_api(app: APIFlask, user: SignedInUser) -> N
     assert (ready["operation"], ready["status"], ready["fields"]) == ("verify", "ready", [])
     assert [column["field"] for column in ready["columns"]] == [None, "email", "phone"]
     assert (ready["estimate"]["credits_max"], ready["estimate"]["invalid"]) == (2, 1)
+    summary = "2 addresses to verify for at most 2 credits, 1 number free"
+    assert (ready["estimate"]["summary"], done["estimate"]["summary"]) == (summary, summary)
     assert (done["status"], done["credits"]["charged"], done["outcomes"]) == ("finished", 2, {"valid": 2})
     assert done["progress"] == {"done": 2, "total": 2}
     ada, _bob, eve = page["rows"]

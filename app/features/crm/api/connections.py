@@ -28,6 +28,7 @@ from app.features.crm.vendors.properties import Property
 from app.infra import clock
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
+from app.web.languages.texts import in_response
 from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
@@ -157,7 +158,7 @@ def to_json(connection: CrmConnection, reading: CrmReading | None) -> dict[str, 
         "base_url": connection.base_url,
         "status": connection.status,
         "error": connection.error,
-        "error_message": sentences.sentence(connection.error) or None,
+        "error_message": in_response(sentences.sentence(connection.error)) or None,
         "mapping": connection.mapping,
         "constants": connection.constants,
         "new_people": connection.new_people,
@@ -186,6 +187,8 @@ def _reading_json(reading: CrmReading) -> dict[str, Any]:
         "stages": reading.stages,
         "in_progress": reading.started_at is not None,
         "error": reading.error,
-        "error_message": sentences.reading_sentence(reading.error) or None,
-        "notes": [{"code": code, "message": sentences.reading_sentence(code)} for code in reading.notes],
+        "error_message": in_response(sentences.reading_sentence(reading.error)) or None,
+        "notes": [
+            {"code": code, "message": in_response(sentences.reading_sentence(code))} for code in reading.notes
+        ],
     }

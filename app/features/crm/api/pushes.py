@@ -28,6 +28,7 @@ from app.infra.database.session import Session
 from app.web import admission, permissions, public_urls
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.languages.texts import in_response
 from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import IdCursor, page_size, split
@@ -157,9 +158,12 @@ def _item_json(item: PushItem, connection: CrmConnection) -> dict[str, Any]:
         "contact_id": item.contact_id,
         "outcome": item.outcome,
         "error": item.error,
-        "error_message": sentences.sentence(item.error) or None,
+        "error_message": in_response(sentences.sentence(item.error)) or None,
         "actions": item.actions,
-        "notes": list(map(notes.described, item.notes or ())),
+        "notes": [
+            note | {"message": in_response(note["message"])}
+            for note in map(notes.described, item.notes or ())
+        ],
         "companies": companies_json(item, connection),
         "attempts": item.attempts,
         "finished_at": clock.rfc3339(item.finished_at),

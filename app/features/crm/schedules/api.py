@@ -29,6 +29,7 @@ from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
+from app.web.languages.texts import in_response
 from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import split
@@ -210,7 +211,7 @@ def to_json(session: Session, schedule: CrmSchedule) -> dict[str, Any]:
         "purpose": schedule.purpose,
         "state": schedule.state,
         "reason": reason,
-        "reason_message": sentences.reason_sentence(reason) or None,
+        "reason_message": in_response(sentences.reason_sentence(reason)) or None,
         "is_running": schedule.run_id is not None,
         "next_run_at": clock.rfc3339(schedule.next_at),
         "paid_by": schedule.account_id,
@@ -237,7 +238,7 @@ def _run_json(summary: RunSummary) -> dict[str, Any]:
         "outcomes": {outcome: count for outcome, count in summary.counts.items() if outcome is not None},
         "credits_charged": found.charged,
         "reason": found.reason,
-        "reason_message": sentences.reason_sentence(found.reason) or None,
+        "reason_message": in_response(sentences.reason_sentence(found.reason)) or None,
         "push_id": found.push_id,
         "started_at": clock.rfc3339(found.started_at),
         "finished_at": clock.rfc3339(found.finished_at),
@@ -251,7 +252,7 @@ def _receipt_json(receipt: Receipt) -> dict[str, Any]:
         "asked": list(filter(None, record.asked.split(","))),
         "outcome": record.outcome,
         "error": record.error,
-        "error_message": sentences.error_sentence(record.error) or None,
+        "error_message": in_response(sentences.error_sentence(record.error)) or None,
         "credits_charged": record.charged,
         "job_id": record.job_id,
         "contact_id": record.contact_id,

@@ -43,7 +43,7 @@ def price(turn: Turn, services: WorkerServices) -> bool:
                 turns.end(session, turn, due_at=now, republish_at=now + turn.spec.republish_after)
             return True
     with services.database.transaction() as session:
-        priced = verified.estimate(counts) if is_verified else pricing.estimate(counts, upload.fields)
+        priced = (verified if is_verified else pricing).estimate(counts)
         pricing.finish(session, turn, priced, reader.phones_read_as)
     return False
 

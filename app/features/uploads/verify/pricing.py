@@ -10,7 +10,6 @@ from typing import Any
 from app.domain.kinds import Kind
 from app.domain.lists.verified_rows import VerifiedRow
 from app.domain.records.subjects import Subject
-from app.engine.enrichments import estimate_sentences
 from app.engine.own_records import known_verdicts
 from app.engine.work.turns import Turn
 from app.features.uploads import pricing
@@ -69,8 +68,7 @@ def price(
 def estimate(counts: Mapping[str, int]) -> dict[str, Any]:
     """Return the price of all rows; verdicts may turn out to be unknown, which costs nothing."""
     found = {name: counts.get(name, 0) for name in _COUNTS}
-    summary = estimate_sentences.of_verification(found)
-    return {**found, "credits_min": 0, "people": counts.get("people", 0), "summary": summary}
+    return {**found, "credits_min": 0, "people": counts.get("people", 0)}
 
 
 def _counts(one: VerifiedRow, cost: int, *, is_known: bool, is_first: bool) -> Counter[str]:
