@@ -18,9 +18,7 @@ _PARTICLES = words("names/particles.txt")
 _EAST_ASIAN = words("names/east_asian_surnames.txt")
 _IBERIAN = words("names/surnames.txt")
 _SLAVIC_GIVEN = words("names/slavic_given_names.txt")
-_VIETNAMESE = frozenset(
-    "bui dang dinh do duong hoang huynh le ly ngo nguyen pham phan tran truong vo vu".split()  # noqa: SIM905
-)
+_VIETNAMESE = words("names/vietnamese_surnames.txt")
 _SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*|ng")
 _SYLLABLES = 3
 _SHORT = 2
@@ -42,9 +40,7 @@ _CYRILLIC_FAMILY = re.compile(
 )
 _LATIN_PATRONYMIC = re.compile(r"[a-z]+(?:[oe]vich|[oe]vna|ichna)", re.IGNORECASE)
 _LATIN_SLAVIC = re.compile(r"[a-z]{2,}(?:ov|ev|ova|eva|sky|skiy|skaya|enko)", re.IGNORECASE)
-_SON_OR_DAUGHTER = frozenset(
-    "оглы кызы улы уулу угли oglu oğlu ogly qizi qızı kyzy".split()  # noqa: RUF001, SIM905 -- Azerbaijani words
-)
+_SON_OR_DAUGHTER = words("names/son_or_daughter.txt")
 _CYRILLIC_INITIALS = re.compile(r"[А-ЯЁІЇЄҐ]\.(?:[ -]?[А-ЯЁІЇЄҐ]\.)+")  # noqa: RUF001 -- Cyrillic
 _WITH_FATHER = 4
 _TWO_AND_TWO = 4
