@@ -1,7 +1,7 @@
 // The page rules that the extension has without a server's: rules that fit any website, and none of a single site.
 // app/features/page_rules/rules.json has the same and those of sites; a test compares them.
 
-/** @type {import("./page_reader.js").PageRules} */
+/** @type {import("./reader/types.js").PageRules} */
 // prettier-ignore
 export const GENERIC_RULES = {
   "version": 0,

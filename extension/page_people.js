@@ -1,7 +1,6 @@
 // The people on the page that the user clicked the toolbar icon on.
 
 import { normalizeCompanyUrl, normalizeEmail, normalizeProfileUrl } from "./client/normal_forms.js";
-import { readInPage } from "./page_reader.js";
 import { loadPageRules, rulesFor } from "./page_rules.js";
 
 /** One person, as the page shows them; what the page does not show is missing.
@@ -12,10 +11,17 @@ import { loadPageRules, rulesFor } from "./page_rules.js";
 /** `kind` is `list` for a page of several people, `person` for a page about one (a mail, a CRM record), else `none`.
  *  `rule` is the name of the rule that read it, `left_out` how many visible people exceeded the limit of 200.
  *  @typedef {{kind: "list"|"person"|"none", rule: string, people: PersonOnPage[], left_out: number}} PeopleOnPage */
-/** @typedef {import("./page_reader.js").Reading} Reading */
+/** @typedef {import("./reader/types.js").Reading} Reading */
+/** @typedef {import("./reader/types.js").Rule} Rule */
+/** @typedef {import("./reader/types.js").Words} Words */
+/** @typedef {import("./reader/types.js").Limits} Limits */
 
 /** What a click reads at most; the milliseconds are a bound for slow computers. */
 export const LIMITS = { people: 200, elements: 25_000, milliseconds: 3_000, text: 500_000 };
+// prettier-ignore
+const READER = [
+  "values", "names", "boxes", "elements", "readings", "rows", "links", "items", "json_ld", "read_people",
+].map((name) => `/reader/${name}.js`);
 const MEMBER_URL = /^https:\/\/[a-z.]*linkedin\.com\/(?:sales|talent|recruiter)\/[^?#]{1,300}$/;
 const LONGEST = 200;
 const ANSWER_MILLISECONDS = 8_000; // after which a page is given up whose own scripts do not pause
@@ -29,13 +35,21 @@ export async function readPeople(page) {
     const rules = await loadPageRules();
     const used = rulesFor(rules, url);
     if (used.length === 0) return none();
-    const target = { tabId: page.tabId };
-    const reading = chrome.scripting.executeScript({ target, func: readInPage, args: [used, rules.words, LIMITS] });
-    const [{ result }] = await Promise.race([reading, giveUp()]);
+    const result = await Promise.race([runReader(page.tabId, used, rules.words, LIMITS), giveUp()]);
     return checked(/** @type {any} */ (result), url);
   } catch {
     return none(); // the tab was closed or navigated, or does not answer or let itself be read
   }
+}
+
+/** Return what the files of `reader/` read in the tab, where the names of all of them are known.
+ *  @param {number} tabId @param {Rule[]} rules @param {Words} words @param {Limits} limits */
+export async function runReader(tabId, rules, words, limits) {
+  const target = { tabId };
+  await chrome.scripting.executeScript({ target, files: READER });
+  const func = (/** @type {Parameters<typeof readPeopleInPage>} */ ...args) => readPeopleInPage(...args);
+  const [{ result }] = await chrome.scripting.executeScript({ target, func, args: [rules, words, limits] });
+  return result;
 }
 
 /** @returns {Promise<never>} rejected after ANSWER_MILLISECONDS */

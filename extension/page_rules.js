@@ -6,8 +6,8 @@ import { GENERIC_RULES } from "./generic_rules.js";
 import { loadPolicy } from "./policy.js";
 import { disk, loadSession } from "./storage.js";
 
-/** @typedef {import("./page_reader.js").PageRules} PageRules */
-/** @typedef {import("./page_reader.js").SiteRule} SiteRule */
+/** @typedef {import("./reader/types.js").PageRules} PageRules */
+/** @typedef {import("./reader/types.js").SiteRule} SiteRule */
 /** The signed file of a server, and when it was last compared with the server's, in milliseconds since 1970.
  *  @typedef {{origin: string, rules: string, signature: string, etag: string, checkedAt: number}} StoredRules */
 

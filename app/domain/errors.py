@@ -97,7 +97,7 @@ class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
         super().__init__(self.code)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the problem details of RFC 9457 with this service's extensions ("Errors" in docs/api.md)."""
+        """Return the problem details of RFC 9457 with this service's extensions (docs/api/errors.md)."""
         body: dict[str, Any] = {
             "type": f"/problems/{self.code}",
             "title": self.title,

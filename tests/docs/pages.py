@@ -20,7 +20,16 @@ OPERATING = (
     "docs/removing-people.md",
     "docs/watching.md",
 )
-EXECUTED_PAGES = ("README.md", "docs/api.md", *OPERATING, "docs/providers.md")
+API = (
+    "docs/api/tour.md",
+    "docs/api/people-searches.md",
+    "docs/api/uploads.md",
+    "docs/api/verifications.md",
+    "docs/api/webhooks.md",
+    "docs/api/feedback.md",
+    "docs/api/normal-forms.md",
+)
+EXECUTED_PAGES = ("README.md", *API, *OPERATING, "docs/providers.md")
 """The pages whose commands run, in the order in which a reader meets them, in one shell."""
 
 NOT_RUN = {
@@ -36,7 +45,7 @@ NOT_RUN = {
     ("docs/going-live.md", ""): "names a server; test_empty_machine.py runs it, and the checklist's commands",
     ("docs/install.md", ""): "needs an empty machine; test_empty_machine.py runs it",
     ("docs/languages.md", ""): "changes the catalogues; `tools.languages check` runs with the checks",
-    ("docs/programs.md", "curl"): "docs/api.md has the same call, with its output",
+    ("docs/programs.md", "curl"): "docs/api/tour.md has the same call, with its output",
     ("docs/programs.md", "pip"): "downloads packages from the registry",
     ("docs/programs.md", "CONTACT_LOOKUP_URL"): "serves until it is stopped; tests/e2e does the same",
     ("docs/programs.md", "python3 dev.py clients"): "downloads packages; tests/e2e builds the clients",

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from pages import code_blocks
+from pages import API, code_blocks
 from pytest_httpserver import HTTPServer
 from standardwebhooks import Webhook
 from werkzeug import Response
@@ -38,15 +38,15 @@ def run_python(block: str) -> dict[str, Any]:
 
 
 def python_function(name: str) -> Callable[..., Any]:
-    """Return a function of the Python blocks of docs/api.md."""
-    (block,) = (block for block in code_blocks("docs/api.md", "python") if f"def {name}(" in block)
+    """Return a function of the Python blocks of the pages about the API."""
+    (block,) = (block for page in API for block in code_blocks(page, "python") if f"def {name}(" in block)
     function: Callable[..., Any] = run_python(block)[name]
     return function
 
 
 def run_js(name: str, call: str) -> Any:
-    """Call a function of the page's JavaScript blocks, and return its value, or None if it throws."""
-    (block,) = (block for block in code_blocks("docs/api.md", "js") if f"function {name}(" in block)
+    """Call a function of the JavaScript blocks of these pages, and return its value, or None if it throws."""
+    (block,) = (block for page in API for block in code_blocks(page, "js") if f"function {name}(" in block)
     script = f"{block}\nconsole.log(JSON.stringify(await {call} ?? null));\n"
     done = subprocess.run(
         [str(NODE), "--input-type=module"], input=script, capture_output=True, text=True, check=False

@@ -20,7 +20,7 @@ from typing import Self
 import flask_client
 import flask_server
 import pytest
-from pages import COMMANDS, EXECUTED_PAGES, NOT_RUN, SHELLS, command_blocks, languages, pages
+from pages import API, COMMANDS, EXECUTED_PAGES, NOT_RUN, SHELLS, command_blocks, languages, pages
 from printed_output import differences, mismatches
 from walk import faults, runnable
 
@@ -177,7 +177,7 @@ def test_after_the_demo_the_calls_return_the_same_except_balances_and_traces(
         check=False,
     )
     assert shell.run(f"EMAIL={email} PASSWORD='{password}'") == ("", 0)
-    found = faults(shell, runnable("README.md", "docs/api.md"), is_fresh=False)
+    found = faults(shell, runnable("README.md", *API), is_fresh=False)
 
     assert demo.returncode == 0, demo.stdout
     assert found == [], "\n".join(found)

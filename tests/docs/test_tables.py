@@ -63,7 +63,7 @@ def test_the_table_of_endpoints_has_every_route(app: APIFlask) -> None:
         and not f"{rule.rule}/".startswith("/scim/v2/")  # in docs/scim.md: identity providers know them
     }
 
-    assert set(row.findall(section("docs/api.md", "Endpoints"))) == served
+    assert set(row.findall(text_of("docs/api/endpoints.md"))) == served
 
 
 def test_the_tables_of_pages_have_every_link_of_the_navigation(app: APIFlask) -> None:
@@ -84,11 +84,11 @@ def test_the_table_of_errors_has_every_code_with_its_status() -> None:
         for code, problem in all_problems().items()
     }
 
-    assert set(row.findall(section("docs/api.md", "Errors"))) == codes
+    assert set(row.findall(text_of("docs/api/errors.md"))) == codes
 
 
 def test_the_table_of_sandbox_identifiers_has_every_scenario() -> None:
-    listed = first_cells(section("docs/api.md", "Sandbox identifiers"))
+    listed = first_cells(text_of("docs/api/sandbox.md"))
 
     assert listed == {f"sandbox-{name}" for name in SCENARIOS}
 

@@ -32,7 +32,7 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/infra/database/engines.py", BASIC): (1, "the format of a database URL, in a message"),
     ("app/web/schemas/hash_schemas.py", HEX): (2, "examples of a hash and a public key, for the API"),
     ("cli/checks/database.py", BASIC): (1, "the format of a database URL, in a message"),
-    ("docs/api.md", HEX): (1, "the published hash of a website"),
+    ("docs/api/tour.md", HEX): (1, "the published hash of a website"),
     ("docs/install.md", BASIC): (1, "the format of a database URL"),
     ("docs/install.md", KEYWORD): (1, "a placeholder in an example of SQL"),
     ("app/domain/data/vectors.json", BASIC): (1, "a URL with a user name, for clients to test against"),

@@ -1,4 +1,4 @@
-"""Hashes of websites and profiles: SHA-256 of the normal form in UTF-8 (docs/api.md)."""
+"""Hashes of websites and profiles: SHA-256 of the normal form in UTF-8 (docs/api/normal-forms.md)."""
 
 from __future__ import annotations
 

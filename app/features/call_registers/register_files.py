@@ -17,20 +17,16 @@ from typing import IO
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.texts.text_folding import fold
+from app.domain.normal.texts.wordlists import entries
 from app.features.call_registers.number_forms import MAX_BYTES, MAX_LINE, Normalize, cells, mark
 
 MAX_NAMED = 20
 """The lines that could not be read of which a report has the number."""
-_HEADER_WORDS = (b"number", b"phone", b"area", b"num", b"telefon", b"mobile", b"msisdn", b"tel")
 _SEPARATOR = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=(.)\"?\s*$", re.IGNORECASE)
-_LISTED_WORDS = frozenset(
-    {"y", "yes", "true", "t", "1", "listed", "registered", "on register", "on the register", "do not call"}
-    | {"dnc", "dncr", "found", "match", "matched", "blocked", "x", "oui", "o", "ja", "j", "si", "s"}
-)
-_UNLISTED_WORDS = frozenset(
-    {"", "n", "no", "false", "f", "0", "-", "not listed", "not registered", "not on register", "clean"}
-    | {"not on the register", "not found", "no match", "ok", "callable", "can call", "non", "nein", "nee"}
-)
+_WORDS = dict(entries("lists/register_words.txt"))
+_HEADER_WORDS = [word.encode() for word in _WORDS["header"]]
+_LISTED_WORDS = frozenset(_WORDS["listed"])
+_UNLISTED_WORDS = frozenset({*_WORDS["unlisted"], ""})
 _WORKBOOK = "[Content_Types].xml"
 
 

@@ -1,4 +1,4 @@
-"""The request and the result of a search for people ("Searches for people" in docs/api.md)."""
+"""The request and the result of a search for people (docs/api/people-searches.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requests and responses of feedback ("Feedback" in docs/api.md)."""
+"""The requests and responses of feedback (docs/api/feedback.md)."""
 
 from __future__ import annotations
 

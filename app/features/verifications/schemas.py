@@ -1,4 +1,4 @@
-"""The requests and responses of verifications ("Verifications" in docs/api.md)."""
+"""The requests and responses of verifications (docs/api/verifications.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requests of enrichments ("Enrichments" in docs/api.md)."""
+"""The requests of enrichments (docs/api/enrichments.md)."""
 
 from __future__ import annotations
 

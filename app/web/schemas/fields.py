@@ -139,7 +139,7 @@ class AsciiInteger(fields.Integer):
 
 
 class NormalizedString(fields.String):
-    """A string that is loaded in its normal form ("Normal forms and hashes" in docs/api.md)."""
+    """A string that is loaded in its normal form (docs/api/normal-forms.md)."""
 
     def __init__(self, normalize: Callable[[str], str], **options: Any) -> None:
         self.normalize_text = normalize

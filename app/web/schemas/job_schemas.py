@@ -1,4 +1,4 @@
-"""Schemas of the responses of queued endpoints ("Waiting and polling" in docs/api.md)."""
+"""Schemas of the responses of queued endpoints ("Waiting and polling" in docs/api/requests.md)."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ TWO = "".join(
     f'<p><a href="https://www.linkedin.com/in/{slug}">Ada {slug.title()}</a></p>'
     for slug in ("first", "second")
 )
+GLOBALS = "Object.getOwnPropertyNames(window)"
 MAIL = "https://mail.google.com/mail/u/0/"
 
 
@@ -45,6 +46,18 @@ def test_the_page_cannot_change_what_the_reader_uses(user: BrowserUser) -> None:
     assert names(read) == ["Ada First", "Ada Second"]
     assert all("email" not in person for person in read["people"])
     assert tab.locator("html").get_attribute("data-called") is None
+
+
+def test_reading_a_page_twice_leaves_nothing_in_it(user: BrowserUser) -> None:
+    user.sign_in()
+    tab = serve(user, HOSTILE, TWO + "<p id=createElements></p>")
+    before = tab.evaluate(GLOBALS), tab.content()
+    popup = user.click_icon(tab)
+
+    read = [names(popup.evaluate(READ)) for _ in range(2)]
+
+    assert read == [["Ada First", "Ada Second"]] * 2
+    assert (tab.evaluate(GLOBALS), tab.content()) == before
 
 
 @pytest.mark.parametrize(

@@ -63,13 +63,11 @@ NAMES = {
 
 
 READ_WITHIN = """async (milliseconds) => {
-  const { LIMITS } = await import("/page_people.js");
-  const { readInPage } = await import("/page_reader.js");
+  const { LIMITS, runReader } = await import("/page_people.js");
   const { GENERIC_RULES: rules } = await import("/generic_rules.js");
   const [{ id: tabId }] = await chrome.tabs.query({ active: true, lastFocusedWindow: true });
-  const args = [rules.generic, rules.words, { ...LIMITS, milliseconds }];
   const started = performance.now();
-  const [{ result }] = await chrome.scripting.executeScript({ target: { tabId }, func: readInPage, args });
+  const result = await runReader(tabId, rules.generic, rules.words, { ...LIMITS, milliseconds });
   return { ...result, ms: performance.now() - started };
 }"""
 

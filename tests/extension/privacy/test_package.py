@@ -18,8 +18,8 @@ from proxy_support import CHROMIUM_HOSTS
 
 from tools import extension as packing
 
-MAX_BYTES = 200_000
-MAX_LINES = 6_900
+MAX_BYTES = 205_000
+MAX_LINES = 7_050
 VENDORED = {"vendor/ristretto255_oprf.js": "3c84b92664d87668612d379fecd3f871024a42e66d5894ef1172b7d7e0f847c9"}
 """The SHA-256 of files that others wrote; each has its source and license at its start."""
 UNSHIPPED = ("README.md", "store/")

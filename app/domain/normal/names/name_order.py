@@ -21,9 +21,7 @@ _SLAVIC_GIVEN = words("names/slavic_given_names.txt")
 _HUNGARIAN_FAMILY, _HUNGARIAN_GIVEN = (
     frozenset(map(fold, names)) for _head, names in entries("names/hungarian_names.txt")
 )
-_VIETNAMESE = frozenset(
-    "bui dang dinh do duong hoang huynh le ly ngo nguyen pham phan tran truong vo vu".split()  # noqa: SIM905
-)
+_VIETNAMESE = words("names/vietnamese_surnames.txt")
 _SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*|ng")
 _SYLLABLES = 3
 _SHORT = 2
@@ -46,9 +44,7 @@ _CYRILLIC_FAMILY = re.compile(
 )
 _LATIN_PATRONYMIC = re.compile(r"[a-z]+(?:[oe]vich|[oe]vna|ichna)", re.IGNORECASE)
 _LATIN_SLAVIC = re.compile(r"[a-z]{2,}(?:ov|ev|ova|eva|sky|skiy|skaya|enko)", re.IGNORECASE)
-_SON_OR_DAUGHTER = frozenset(
-    "оглы кызы улы уулу угли oglu oğlu ogly qizi qızı kyzy".split()  # noqa: RUF001, SIM905 -- Azerbaijani words
-)
+_SON_OR_DAUGHTER = words("names/son_or_daughter.txt")
 _CYRILLIC_INITIALS = re.compile(r"[А-ЯЁІЇЄҐ]\.(?:[ -]?[А-ЯЁІЇЄҐ]\.)+")  # noqa: RUF001 -- Cyrillic
 _LATIN_INITIALS = re.compile(r"[A-Z]\.(?:[ -]?[A-Z]\.)+")
 _WITH_FATHER = 4

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from app.domain.normal.texts.wordlists import words
+
 MAX_LENGTH = 300
 """The length of the texts that are kept in the cache."""
 _PLAIN = re.compile(r"(?:\+\(?[1-9]|\(?[0-9])(?:[ ().-]{0,2}[0-9]){4,25}(?<!\.0)(?<!\.00)")
@@ -48,11 +50,7 @@ _LINKED = re.compile(
 """A number in a link to WhatsApp, and in its id there: both have the country code without a plus."""
 _MIN_VANITY_LETTERS = 3
 _KEYS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "22233344455566677778889999")
-_EXTENSION_WORDS = frozenset(
-    """ext extn extension extensión xtn x int interno interne poste anexo ramal durchwahl dw nst nebenstelle
-    klappe kl toestel wew wewn linka klapka lokal anknytning доб добавочный внутр dahili 内線 内线 分机 分機
-    转 轉 내선 שלוחה تحويلة داخلی ตอ εσωτ εσωτερικο mellék vnitřní""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
-)
+_EXTENSION_WORDS = words("phones/extension_words.txt")
 
 
 @dataclass(frozen=True, slots=True)
