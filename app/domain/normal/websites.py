@@ -11,6 +11,7 @@ import idna
 from publicsuffixlist import PublicSuffixList
 
 from app.domain.errors import InvalidValue
+from app.domain.messages import Message
 from app.domain.normal.profiles.url_decorations import undecorated
 
 MAX_HOST_LENGTH = 253  # RFC 1035, without the root's dot
@@ -25,6 +26,7 @@ _NO_AUTHORITY = re.compile(r"[/\\?#]")
 _PORT = re.compile(r"(.*?)(?::([0-9]*))?", re.DOTALL)
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
 _MAX_PORT = 65_535
+NO_HOST = Message("The address has no valid host name, such as acme.com.")
 _RESERVED_NAMES = ("localhost", "local", "internal", "onion", "invalid", "arpa")
 
 
@@ -117,7 +119,7 @@ def _host(authority: str) -> str:
         raise InvalidValue("The port must be between 0 and 65535.")
     host = _to_ascii(unquote(found[1], errors="replace")).removesuffix(".")
     if len(host) > MAX_HOST_LENGTH or not _HOST.fullmatch(host):
-        raise InvalidValue("The address has no valid host name, such as acme.com.")
+        raise InvalidValue(NO_HOST)
     last = host.rpartition(".")[2]
     if not _TOP_LEVEL.fullmatch(last):
         raise InvalidValue(

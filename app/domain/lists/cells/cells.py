@@ -52,7 +52,7 @@ _SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]"  # also full
 # A blank after | begins no formula: "CTO | @Acme" is how people write their titles.
 _SEPARATORS = re.compile(rf"([;,\t\r\n\x0b\x0c\x85\u2028\u2029]|\|(?='*{_SIGNS}))")
 _FORMULA = re.compile(rf"[\s\x00-\x1f\ufeff\u200b\"']*+{_SIGNS}")
-_TAG = re.compile(r"</?(?:a|b|br|div|i|p|span|u)\b[^<>]{0,400}>", re.IGNORECASE)
+_TAG = re.compile(r"</?(?:a|b|br|div|i|p|span|u)\b[^<>@]{0,400}>", re.IGNORECASE)
 _MAIL_LINK = re.compile(r"<a\s[^<>]{0,100}?mailto:([^\"'<>?\s]{1,320})[^<>]{0,400}>", re.IGNORECASE)
 _EMAILS = re.compile(r":::|[;,|\s\u3001\uff0c\uff1b]|\\[nr]|/(?=[^@/\s]{1,64}@)")
 _SPACED_AT = re.compile(r" {1,3}@ {0,3}|@ {1,3}")

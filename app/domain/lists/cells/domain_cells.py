@@ -10,6 +10,7 @@ from app.domain.errors import InvalidValue
 from app.domain.lists.row_values import RowValues
 from app.domain.lists.warning_kinds import INVALID, SEVERAL_DOMAINS, SHARED_HOST
 from app.domain.normal.companies.company_domains import SharedHost, company_domain
+from app.domain.normal.companies.written_websites import written_website
 from app.domain.normal.websites import normal_website
 
 FIELD = "company_domain"
@@ -60,6 +61,7 @@ def country_site(row: RowValues) -> str | None:
 
 @lru_cache(maxsize=8192)
 def _read(text: str, name: str | None) -> _Read:
+    text = written_website(text)
     if not _SEPARATOR.search(text):
         return _read_one(text, name)
     parts = [_read_one(part, name) for part in _SEPARATOR.split(text) if "." in part]

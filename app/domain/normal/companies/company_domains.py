@@ -9,11 +9,12 @@ from typing import NamedTuple
 from app.domain.errors import InvalidValue
 from app.domain.messages import Message
 from app.domain.normal.companies.company_names import parse_company
+from app.domain.normal.companies.written_websites import written_website
 from app.domain.normal.emails import email_kind
 from app.domain.normal.places.subdivisions import is_subdivision
 from app.domain.normal.profiles.url_decorations import undecorated
 from app.domain.normal.texts.wordlists import words
-from app.domain.normal.websites import normal_website, split_url
+from app.domain.normal.websites import NO_HOST, is_top_level, normal_website, split_url
 
 SHARED_HOST_ERROR = Message(
     "Many companies have pages or addresses at this host, so it identifies none of them. Use a domain of the "
@@ -23,6 +24,7 @@ SHARED_HOST_ERROR = Message(
 _SHARED = words("companies/shared_hosts.txt")
 _GOVERNMENT = frozenset(["gc", "go", "gob", "gos", "gouv", "gov", "govt", "gub", "gv", "lg", "mil", "state"])
 _COUNTRY = re.compile(r"[a-z]{2}")
+_FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
 _MIN_PREFIX = 3
 """Shorter labels begin too many names."""
 _MIN_PART = 4
@@ -85,8 +87,11 @@ def is_named_after(domain: str, name: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _parsed(text: str) -> _Site:
+    text = written_website(text)
     plain = undecorated(text if "/" in text else text.rpartition("@")[2])
     domain = normal_website(plain)
+    if not is_top_level(top := domain.rpartition(".")[2]) and top not in _FOR_TESTS:
+        raise InvalidValue(NO_HOST)
     host, rest = split_url(plain)
     host = host.removeprefix("www.")
     return _Site(domain, _is_shared(host, domain), host == domain and rest in {"", "/"})

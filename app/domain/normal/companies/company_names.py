@@ -15,16 +15,31 @@ from app.domain.normal.companies.legal_forms import (
     spaced_forms,
     without_signed_form,
 )
+from app.domain.normal.texts.encoded_texts import decoded
 from app.domain.normal.texts.wordlists import entries, lines
 
+_EXCHANGES = (
+    "nasdaq(?:gs|gm|cm)?|nyse(?: ?american| ?arca)?|amex|otc(?:mkts|qb|qx|pk)?|lse|lon|aim|epa|euronext|etr"
+    "|fra|xetra|ams|ebr|bit|bme|six|swx|sto|omx|cph|hel|osl|wse|tsxv?|tse|asx|nzx|nse|bse|sgx|hkex|hkg|tyo|tpe"
+    "|krx|kosdaq|jse|b3"
+)
+"""Stock exchanges as they are abbreviated before the symbol of a share."""
+_BEFORE_NAME = (
+    "[fn]/?k/?a|formerly|previously|ehem(?:als)?|vormals|anciennement|antes|già|acquired|now|part of"
+)
+"""Words before an older name, or another company, in brackets."""
 _REMARK = re.compile(
-    r"\((?:yc|y combinator|techstars|formerly|previously|acquired|now|nasdaq|nyse|lse|hiring|class [a-z])\b"
-    r"[^()]*\)"
+    rf"\((?:yc|y combinator|techstars|{_BEFORE_NAME}|we(?:'| a)re hiring|hiring|nasdaq|nyse|lse|class [a-z])"
+    r"\b[^()]*\)"
+    rf"|\((?:{_EXCHANGES}):[^()]*\)|\s(?:{_EXCHANGES}):\s?[a-z0-9.]{{1,8}}$"
+    r"|(?<=\w),?\s(?:f/?k/?a|formerly known as|(?<=,\s)(?:formerly|ehemals|vormals|anciennement))\s.*"
+    r"|\([0-9]{6,12}(?:-[a-z])?\)$|^m/s\.?\s"
     r"|(?<![\s(,-])[\s(,-]*\b(?:yc|y combinator)[\s-]?(?:[fsw]|winter|spring|summer|fall)[\s'-]*\d{2,4}\b\)?"
     r"|(?<=\S)\s*\|.*",
     re.IGNORECASE | re.DOTALL,
 )
-_REMARK_MARKS = ("(", "|", "YC", "Combinator", "/", "\\")
+"""Notes beside a name, also the number of its registration, and M/s before it, as in India."""
+_REMARK_MARKS = ("(", "|", "YC", "Combinator", "/", "\\", ":", "fka", "FKA", "formerly", ", ")
 _REGISTERED = re.compile(
     r"(?:(?<=\binc)|(?<=\bco)|(?<=\bcorp)|(?<=\bltd)|(?<=\bllc)|(?<=\bplc)|(?<=\bcompany)|(?<=\blimited))"
     r"\.? ?[/\\] ?(?:[a-z]{2,3} ?)?[/\\]?$| ?[/\\]new[/\\]$",
@@ -68,6 +83,7 @@ def parse_company(text: str) -> CompanyName:
     domain (`Acme.com`), and remarks such as `(YC S21)`. Numbers in words become digits, and abbreviations
     such as Int'l are expanded. A name that contains a letter has at least one word.
     """
+    text = decoded(text)
     name, signed = without_signed_form(_without_remarks(text).rstrip())
     remaining = form_words(name)
     joined = "".join(remaining) + signed

@@ -31,8 +31,12 @@ _OTHER_LINES: dict[str, LineType] = {
 _PLAIN = re.compile(r"\+[1-9](?:[ ().-]{0,3}[0-9]){6,20}(?<!\.0)(?<!\.00)")
 _SEPARATORS = re.compile("[().-]+")
 _FIRST_GROUP = re.compile(r"(\\\d)")
-_OLD_PREFIXES = {48: re.compile(r"0([0-9]{9})"), 52: re.compile(r"(?:0?1|04[45])([0-9]{10})")}
-"""What was dialled before the numbers of Poland until 2009 and of Mexico until 2019, and is still written."""
+_OLD_PREFIXES = {
+    48: re.compile(r"0([0-9]{9})"),
+    380: re.compile(r"80([0-9]{9})"),
+    52: re.compile(r"(?:0?1|04[45])([0-9]{10})"),
+}
+"""What was dialled in Poland and Ukraine until 2009, and in Mexico until 2019, and is still written."""
 _CODE_LENGTHS = (1, 2, 3)
 _MIN_LENGTH, _MAX_LENGTH = 5, 15  # digits of a national number, within the library's limits
 

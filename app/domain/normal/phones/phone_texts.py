@@ -27,6 +27,14 @@ _HASH = re.compile(r"(?:#|,,)\s?([0-9]{1,7})[#\s]*$")
 """An extension after a hash, or after commas, at which telephones pause."""
 _PAUSE = re.compile(r"(?<=[0-9]{3})[pPwW]([0-9]{1,7})[0-9pPwW,;*#]*$")
 """A pause before an extension, and what is dialled after it, as mobile phones store them."""
+_CLOCK = r"[0-9]{1,2}(?:[:.][0-9]{2})?(?:[ap]m\b|\s?[ap]\.m\b\.?|h(?:[0-9]{2})?\b)"
+_TIME = re.compile(
+    rf"(?<![0-9.:-])(?:{_CLOCK}|(?<![0-9]\s)[0-9]{{1,2}}(?:[:.][0-9]{{2}})?\s[ap]m\b)(?:\s?[-\u2013]\s?{_CLOCK})?",
+    re.IGNORECASE,
+)
+"""An hour at which somebody may be called: `8am-5pm`, `from 9 am`, `9h30`; not the `34 am` of `12 34 am Montag`."""
+_LONG_VOWEL = re.compile("(?<=[0-9])\u30fc(?=[0-9])")
+"""The Japanese sign of a long vowel, typed for a hyphen."""
 _CARRIER = re.compile(r"(?<![0-9])0\s?[xX]{2}\s?(?=[0-9]{2}(?![0-9]))")
 """The beginning of `0xx11 3333-4444`, as Brazilians write it: the code of any carrier is dialled there."""
 _OPEN_BRACKET = re.compile(r"(?<=[0-9])\s*\((?=[^()]*$)")
@@ -87,7 +95,7 @@ def phone_texts(text: str) -> tuple[PhoneText, ...]:
 def _read(text: str) -> tuple[PhoneText, ...]:
     if number := linked_number(text):
         return (PhoneText(number),)
-    plain = text.translate(_SIGNS).strip()
+    plain = _LONG_VOWEL.sub("-", text.translate(_SIGNS).strip())
     if found := _FLOAT.fullmatch(plain):
         return (PhoneText(found[1]),)
     if found := _EXPONENT.fullmatch(plain):
@@ -112,6 +120,7 @@ def _of_exponent(first: str, decimals: str, exponent: int) -> PhoneText:
 
 def _numbers(text: str) -> list[PhoneText]:
     """Return the numbers between the words of a text; none if it is masked, an address or no number."""
+    text = _TIME.sub(" hours ", text)
     text = _PAUSE.sub(r",,\1", _CARRIER.sub("0", text))
     stuck = _BETWEEN_DIGITS.findall(text)
     is_readable = all(map(_is_extension, stuck)) and not _LOOKALIKE.search(text)

@@ -32,6 +32,11 @@ _REDIRECTORS = tuple(
         (r"(?:www\.)?youtube\.com/redirect\b", "q"),
         (r"duckduckgo\.com/l/", "uddg"),
         (r"slack-redir\.net/link\b", "url"),
+        (r"(?:out\.reddit\.com|exit\.sc|steamcommunity\.com/linkfilter)/", "url"),
+        (r"linkprotect\.cudasvc\.com/url\b", "a"),
+        (r"[a-z0-9-]+\.mimecast\.com/s/", "domain"),
+        (r"t\.umblr\.com/redirect\b", "z"),
+        (r"(?:m\.)?vk\.(?:com|ru)/away(?:\.php)?", "to"),
     )
 )
 """Hosts with the start of the path, and the parameters that contain the URL, in lower case."""

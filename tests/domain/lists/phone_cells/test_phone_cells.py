@@ -447,3 +447,12 @@ def test_the_code_of_any_brazilian_carrier_is_left_out(text: str) -> None:
 )
 def test_extensions_are_announced_in_other_scripts(text: str, country: str) -> None:
     assert [phone.extension for phone in phones(text, country)] == ["12"]
+
+
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [("020-1234567 tst. 12", "NL"), ("08-123 456 78 ankn 12", "SE"), ("030 1234567 Apparat 12", "DE")],
+)
+def test_extensions_are_announced_by_short_words(text: str, country: str) -> None:
+    assert [phone.extension for phone in phones(text, country)] == ["12"]
+    assert not codes(text, country)

@@ -204,3 +204,44 @@ def test_the_classes_of_legal_forms_are_read_from_the_types_of_rigour() -> None:
         "LLP": [],
         "LP": ["ag", "ltd and co"],
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Acme fka Beta Works",  # https://github.com/adanos-software/free-ticker-database/pull/108
+        "Acme f/k/a Beta Works",
+        "Acme formerly known as Beta Works",
+        "Acme, formerly Beta Works",
+        "Acme (vormals Beta Werke)",
+        "Acme (anciennement Beta)",
+        "Acme (part of Beta Group)",
+        "Acme AG (ETR: ACM)",
+        "Acme Ltd (BSE: 500325)",
+        "Acme Corp (TYO: 7203)",
+        "Acme (OTCMKTS: ACMEF)",
+        "Acme NASDAQ:ACME",
+        "Acme (We are hiring!)",
+        "Acme Sdn Bhd (123456-X)",  # https://en.wikipedia.org/wiki/Companies_Commission_of_Malaysia
+        "M/s Acme",  # https://en.wikipedia.org/wiki/Messrs.
+    ],
+)
+def test_an_older_name_a_symbol_of_a_share_and_a_number_of_registration_are_not_the_name(text: str) -> None:
+    assert company_key(text) == "acme"
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Air France (FRA)", "air france fra"),
+        ("Formerly Yes", "formerly yes"),
+        ("Six: Acme", "6 acme"),
+        ("Acme (1997) Ltd", "acme 1997"),
+        ("Fka Twigs", "fka twigs"),
+        ("Jos&eacute; &amp; Sons", "jose and sons"),
+        ("MÃ¼ller Bau", "muller bau"),
+        ("Smith Holdings LLC dba Acme", "smith holdings llc dba acme"),
+    ],
+)
+def test_a_word_that_only_looks_like_a_remark_is_a_part_of_the_name(text: str, key: str) -> None:
+    assert company_key(text) == key

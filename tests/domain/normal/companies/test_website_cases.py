@@ -23,5 +23,5 @@ def test_a_host_of_many_identifies_no_company(case: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["domain"]], ids=lambda case: case["website"])
-def test_it_identifies_the_company_of_its_own_name(case: dict[str, str]) -> None:
+def test_the_domain_that_is_meant_identifies_the_company(case: dict[str, str]) -> None:
     assert company_domain(case["website"], case["name"]) == case["domain"]
