@@ -12,6 +12,7 @@ const dateTimes = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium", timeS
 const days = new Intl.DateTimeFormat(LANGUAGE, { day: "numeric", month: "long", timeZone: "UTC" });
 const times = new Intl.DateTimeFormat(LANGUAGE, { timeStyle: "short" });
 const numbers = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
+const countries = new Intl.DisplayNames(LANGUAGE, { type: "region" });
 const SIGNED_OUT = ["missing_token", "invalid_token"];
 const LIMITED = ["rate_limited", "too_many_attempts"];
 
@@ -57,6 +58,13 @@ export const formatDateTime = (time) => dateTimes.format(new Date(time));
 
 /** @param {string} time RFC 3339 */
 export const formatTime = (time) => times.format(new Date(time));
+
+/** Return a place as the server's pages write it: the town, and the country by its name.
+ *  @param {import("./client/api.js").Location|undefined} location */
+export function placeText({ city, country } = {}) {
+  const name = country && /^[A-Z]{2}$/.test(country) ? countries.of(country) : country;
+  return [city, name].filter(Boolean).join(", ");
+}
 
 /** @param {number} milliseconds */
 export const formatSeconds = (milliseconds) => t("seconds", numbers.format(milliseconds / 1000));

@@ -2,7 +2,7 @@
 
 import { readProfile } from "../active_page.js";
 import { deleteRequest, findRequest, isFinished, requestNames } from "../request_store.js";
-import { plural, slugOf, t } from "../texts.js";
+import { placeText, plural, slugOf, t } from "../texts.js";
 import { announce, cardHeader, h, listRow, suppressedState } from "./components.js";
 import { crmPlace, showCrmCard } from "./crm.js";
 import { enrichmentCard } from "./enrichment.js";
@@ -88,7 +88,7 @@ async function deleteFinished(names) {
 
 /** @param {string} name @param {Contact} contact @param {Company|null} company */
 function contactCard(name, contact, company) {
-  const location = [contact.location?.city, contact.location?.country].filter(Boolean).join(", ");
+  const location = placeText(contact.location);
   const position = [contact.title, company?.name].filter(Boolean).join(" · ");
   return h(
     "section",

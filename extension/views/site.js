@@ -5,7 +5,7 @@ import { sha256, websiteCandidates } from "../client/normal_forms.js";
 import { byHash, byOutput, byPrefix, leadsByHash } from "../company_lookups.js";
 import { knownHashes } from "../known_companies.js";
 import { loadSettings } from "../storage.js";
-import { capitalize, plural, t, valueText } from "../texts.js";
+import { capitalize, placeText, plural, t, valueText } from "../texts.js";
 import { button, cardHeader, emptyState, h, loading, problemAlert } from "./components.js";
 import { searchOffer } from "./people_search.js";
 import { leadRow } from "./person.js";
@@ -128,7 +128,7 @@ async function showOnClick(app, content, page, lookup) {
 
 /** @param {Company} company */
 function companyCard(company) {
-  const location = [company.location?.city, company.location?.country].filter(Boolean).join(", ");
+  const location = placeText(company.location);
   const size = company.headcount && t("employees", company.headcount);
   const known =
     company.contacts_count === undefined ? null : t("people_known", plural("people", company.contacts_count));

@@ -123,7 +123,9 @@ class Hunter(Vendor):
             case ProviderField.VERIFICATION:
                 return bool(subject.email)
             case ProviderField.PEOPLE:
-                return _can_search(request)
+                return people_searches.is_searchable(
+                    request, seniorities=_SENIORITIES, departments=_DEPARTMENTS
+                )
             case _:
                 return False
 
@@ -344,16 +346,6 @@ def _company(_request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResp
 def _employees(metrics: Mapping[str, Any]) -> str | float | None:
     """Return the employees: a range such as 11-50 in Hunter's own format, a number in Clearbit's."""
     return parsing.text(metrics, "employees") or parsing.figure(metrics, "employees")
-
-
-def _can_search(request: ProviderRequest) -> bool:
-    criteria = request.people.criteria
-    company = request.subject.company_domain or request.subject.company_name
-    return (
-        bool(company)
-        and people_searches.is_searchable(criteria.seniorities, _SENIORITIES)
-        and people_searches.is_searchable(criteria.departments, _DEPARTMENTS)
-    )
 
 
 def _search_parameters(query: PeopleQuery, company: Subject) -> dict[str, Any]:

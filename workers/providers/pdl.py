@@ -106,12 +106,7 @@ class PeopleDataLabs(Vendor):
             case ProviderField.PHONE:  # it reports no type for other numbers
                 return request.wants("mobile") and _is_named(subject)
             case ProviderField.PEOPLE:
-                criteria = request.people.criteria
-                return (
-                    bool(company)
-                    and people_searches.is_searchable(criteria.seniorities, _LEVELS)
-                    and people_searches.is_searchable(criteria.departments, _ROLES)
-                )
+                return people_searches.is_searchable(request, seniorities=_LEVELS, departments=_ROLES)
             case _:
                 return False
 

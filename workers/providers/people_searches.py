@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from app.domain.findings import FoundContact
 from app.domain.kinds import TraceOutcome
 from app.domain.normal.places.countries import country_name
-from workers.providers.base import PeopleQuery, ProviderResponse, ProviderTimeout, UnexpectedResponse
+from workers.providers.base import (
+    PeopleQuery,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+    UnexpectedResponse,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +32,22 @@ def words(values: Iterable[str], vocabulary: Mapping[str, Sequence[str]]) -> lis
     return list(dict.fromkeys(word for value in values for word in vocabulary.get(value, ())))
 
 
-def is_searchable(values: Sequence[str], vocabulary: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether the vendor can search for any of the values; without values everybody meets them.
+def is_searchable(
+    request: ProviderRequest,
+    *,
+    seniorities: Mapping[str, Sequence[str]],
+    departments: Mapping[str, Sequence[str]],
+) -> bool:
+    """Return whether a company is named, and the vendor has words for any of the seniorities and departments.
 
-    A vendor that cannot would return, and charge for, people of every seniority or department.
+    A vendor that has none would return, and charge for, people of every seniority or department.
     """
-    return not values or bool(words(values, vocabulary))
+    criteria, company = request.people.criteria, request.subject
+    return (
+        bool(company.company_domain or company.company_name)
+        and (not criteria.seniorities or bool(words(criteria.seniorities, seniorities)))
+        and (not criteria.departments or bool(words(criteria.departments, departments)))
+    )
 
 
 def country_names(query: PeopleQuery) -> list[str]:

@@ -115,11 +115,8 @@ class Prospeo(Vendor):
                 is_identified = subject.linkedin_url or _work_email(subject) or (subject.name and company)
                 return _sells(request) and bool(is_identified)
             case ProviderField.PEOPLE:
-                criteria = request.people.criteria
-                return (
-                    bool(company)
-                    and people_searches.is_searchable(criteria.seniorities, _SENIORITIES)
-                    and people_searches.is_searchable(criteria.departments, _DEPARTMENTS)
+                return people_searches.is_searchable(
+                    request, seniorities=_SENIORITIES, departments=_DEPARTMENTS
                 )
             case _:
                 return False

@@ -108,7 +108,7 @@ class RocketReach(Vendor):
     def supports(self, request: ProviderRequest) -> bool:
         """Return whether the request identifies a person or company."""
         if request.field is ProviderField.PEOPLE:
-            return _can_search(request)
+            return people_searches.is_searchable(request, seniorities=_LEVELS, departments=_DEPARTMENTS)
         return bool(
             _company_parameters(request)
             if request.field is ProviderField.COMPANY
@@ -194,16 +194,6 @@ def _person_parameters(request: ProviderRequest) -> dict[str, str]:
     if subject.name and employer:
         return {"name": subject.name, "current_employer": employer}
     return {"phone": subject.phone} if subject.phone else {}
-
-
-def _can_search(request: ProviderRequest) -> bool:
-    criteria = request.people.criteria
-    company = request.subject.company_domain or request.subject.company_name
-    return (
-        bool(company)
-        and people_searches.is_searchable(criteria.seniorities, _LEVELS)
-        and people_searches.is_searchable(criteria.departments, _DEPARTMENTS)
-    )
 
 
 def _search(query: PeopleQuery, company: Subject) -> dict[str, Any]:

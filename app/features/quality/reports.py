@@ -24,7 +24,6 @@ KINDS: Mapping[str, tuple[FeedbackKind, ...]] = {
     "phone": (FeedbackKind.WRONG_NUMBER, *_OF_BOTH),
 }
 """What can be reported of an address and of a number."""
-NAMES = {"email": Message("an address"), "phone": Message("a number")}
 _REASONS = {
     RefundDecision.PENDING: Message(
         "The price is refunded once a verification or a report of another workspace confirms the bounce."

@@ -12,11 +12,16 @@ from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.ledger.reveals import REFUND_WITHIN
 from app.features.quality.bounce_lists import NOT_OWNED
 from app.features.quality.refunds import RefundDecision
-from app.features.quality.reports import KINDS, NAMES
+from app.features.quality.reports import KINDS
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema, StrictSchema, contact_id, email, exactly_one, phone
 from app.web.schemas.hash_schemas import one_of
 from app.web.schemas.job_schemas import BalanceSchema
+
+_OTHER_KIND = {
+    "email": Message("Of an address, report one of {names}."),
+    "phone": Message("Of a number, report one of {names}."),
+}
 
 
 class FeedbackSchema(StrictSchema):
@@ -46,8 +51,7 @@ class FeedbackSchema(StrictSchema):
         field = "email" if "email" in data else "phone"
         if "kind" in data and data["kind"] not in KINDS[field]:
             names = ", ".join(kind.value for kind in KINDS[field])
-            message = Message("Of {value}, report one of {names}.", value=NAMES[field], names=names)
-            raise ValidationError(message, "kind")
+            raise ValidationError(_OTHER_KIND[field].format(names=names), "kind")
 
 
 class RecordedFeedbackSchema(ResponseSchema):

@@ -23,11 +23,6 @@ DOMAIN = Identifier("domain", "acme.com")
 OTHER = Identifier("domain", "globex.com")
 
 
-@pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session)
-
-
 def add(session: Session, workspace_id: str, *entries: Entry) -> list[str]:
     return exclusions.add(session, workspace_id, entries, created_by="acc_1", now=NOW)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from jobs_support import a_job, a_workspace
+from jobs_support import a_job
 from sqlalchemy import update
 from stored_support import a_contact, own
 
@@ -17,11 +16,6 @@ from app.engine.ledger.reveals import Reveal
 from app.infra.database.session import Session
 
 TRACE = [{"provider": "hunter", "item": 0}, {"provider": "apollo", "item": 1}]
-
-
-@pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session)
 
 
 def receipts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from jobs_support import NOW, a_workspace
+from jobs_support import NOW
 from stored_support import a_contact, an_email, suppress
 
 from app.engine.own_records import known_verdicts
@@ -15,11 +15,6 @@ from app.infra.database.session import Session
 DAYS = timedelta(days=1)
 MAX_AGE = 180 * DAYS
 ADA, BOB = "ada@acme.com", "bob@acme.com"
-
-
-@pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session)
 
 
 def reusable(session: Session, workspace_id: str, *, after: timedelta = DAYS) -> dict[str, str]:

@@ -3,8 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyotp
-import pytest
-from jobs_support import NOW, a_workspace
+from jobs_support import NOW
 from sqlalchemy import update
 
 from app.engine.accounts import accounts, totp
@@ -13,11 +12,6 @@ from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.session import Session
 
 ONLY_NEW = DigestKeys(b"another key", b"another key", ((7, b"7" * 32),))
-
-
-@pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session)
 
 
 def add_key(session: Session) -> None:

@@ -53,7 +53,7 @@ def test_a_company_website_shows_the_company_and_its_people_most_senior_first(us
 
     expect(leads(popup)).to_have_count(3)
     expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
-    for fact in (company.domain, "Machinery", "51-200 employees", "London, GB", "3 people known"):
+    for fact in (company.domain, "Machinery", "51-200 employees", "London, United Kingdom", "3 people known"):
         expect(popup.locator(".company")).to_contain_text(fact)
     expect(leads(popup).locator("strong")).to_have_text(["Ada Lovelace", "Bob Babbage", "Cleo Clarke"])
     expect(leads(popup).nth(0)).to_contain_text(

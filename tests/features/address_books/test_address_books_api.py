@@ -12,22 +12,14 @@ from settings_support import change_settings
 from sqlalchemy import func, select
 from users_support import SignedInUser
 from werkzeug.test import TestResponse
-from worker_harness import make_services
 
 from app.engine.audit_log.entries import PendingEntry
 from app.engine.work.items import WorkItem
 from app.features.address_books import books, work
 from app.features.address_books.tables import AddressBookFile, AddressBookKey, AddressBookPerson
-from app.infra.database.db import Database
-from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
 
 VCARD = "text/vcard"
-
-
-@pytest.fixture
-def services(settings: Settings, database: Database) -> WorkerServices:
-    return make_services(settings, database)
 
 
 def send(

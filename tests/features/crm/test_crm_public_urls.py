@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from apiflask import APIFlask
 from page_support import visitor
 from settings_support import change_settings
 from sqlalchemy import select
 from stored_support import a_company, a_contact, an_email, own
-from users_support import SignedInUser, create_user
+from users_support import SignedInUser
 
 from app.engine.accounts.accounts import Account, Role
 from app.features.crm import connections
@@ -18,11 +17,6 @@ from app.infra import clock
 
 PUBLIC = "https://contacts.acme.example"
 FORGED = {"Host": "evil.example"}
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def push_with_a_forged_host(user: SignedInUser) -> str:

@@ -15,11 +15,6 @@ from app.infra import clock
 
 
 @pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
-@pytest.fixture
 def run(app: APIFlask, user: SignedInUser) -> Any:
     runner = app.test_cli_runner()
 

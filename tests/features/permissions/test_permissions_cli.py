@@ -6,14 +6,9 @@ from typing import Any
 import pytest
 from apiflask import APIFlask
 from click.testing import Result
-from users_support import SignedInUser, create_user
+from users_support import SignedInUser
 
 from app.features.permissions.commands import group
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 @pytest.fixture

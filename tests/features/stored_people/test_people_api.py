@@ -13,11 +13,6 @@ from app.engine.contacts.contacts import Contact
 from app.features.stored_people.criteria import DEPARTMENTS
 
 
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
 def get(user: SignedInUser, query: str = "") -> TestResponse:
     return user.client.get(f"/api/people{query}", headers=user.headers)
 

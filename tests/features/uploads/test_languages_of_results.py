@@ -6,16 +6,12 @@ import csv
 import io
 
 import pytest
-from apiflask import APIFlask
-from page_support import ACCEPT, Visitor, visitor
+from page_support import ACCEPT, Visitor
 from upload_support import a_list, people
-from users_support import SignedInUser, create_user
-from worker_harness import make_services
+from users_support import SignedInUser
 
 from app.engine.accounts.accounts import Account
 from app.features.uploads import result_rows, uploads, work
-from app.infra.database.db import Database
-from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
 
 NOTES = {
@@ -24,21 +20,6 @@ NOTES = {
     "es": "La fila no identifica a una persona.",
     "en": "The row does not identify a person.",
 }
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
-@pytest.fixture
-def browser(app: APIFlask, user: SignedInUser) -> Visitor:
-    return visitor(app, user)
-
-
-@pytest.fixture
-def services(settings: Settings, database: Database) -> WorkerServices:
-    return make_services(settings, database)
 
 
 def uploaded(

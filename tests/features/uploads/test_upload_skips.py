@@ -14,7 +14,7 @@ from sqlalchemy import delete, select
 from stored_support import own
 from upload_support import Uploader, a_list, addresses, people, uploader
 from users_support import SignedInUser, create_user
-from worker_harness import make_services, worker_harness
+from worker_harness import worker_harness
 
 from app.domain.errors import PurposeRequired
 from app.engine.contacts.contacts import Contact
@@ -250,11 +250,6 @@ def test_an_erasure_removes_what_was_said_of_a_skipped_person(ada: Uploader) -> 
 
 
 @pytest.fixture
-def services(settings: Settings, database: Database) -> WorkerServices:
-    return make_services(settings, database)
-
-
-@pytest.fixture
 def user(app: APIFlask) -> SignedInUser:
     user = create_user(app)
     fill(user.database, user.workspace_id)
@@ -317,11 +312,6 @@ def test_an_unknown_source_does_not_start_an_upload(user: SignedInUser, upload_i
     [error] = response.get_json()["errors"]
     assert (error["pointer"], "crm, owned" in error["detail"]) == ("/skip/0", True)
     assert get(user, upload_id)["status"] == "ready"
-
-
-@pytest.fixture
-def browser(app: APIFlask, user: SignedInUser) -> Visitor:
-    return visitor(app, user)
 
 
 def test_the_page_says_it_in_a_sentence_and_offers_three_choices(browser: Visitor, upload_id: str) -> None:

@@ -18,7 +18,6 @@ from upload_support import a_list, people
 from users_support import SignedInUser, bearer, create_user
 from werkzeug.http import parse_options_header
 from werkzeug.test import TestResponse
-from worker_harness import make_services
 
 from app.domain.callers import Scope
 from app.domain.permissions import Permission
@@ -26,19 +25,12 @@ from app.engine.accounts import permissions
 from app.engine.jobs.jobs import Job
 from app.features.uploads import files, work
 from app.features.uploads.tables import Upload, UploadFile, UploadStatus
-from app.infra.database.db import Database
 from app.server.spool import Spool
-from app.settings import Settings
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.enrichment_request import enrichment_request
 
 CSV = {"content_type": "text/csv"}
-
-
-@pytest.fixture
-def services(settings: Settings, database: Database) -> WorkerServices:
-    return make_services(settings, database)
 
 
 def upload(user: SignedInUser, content: bytes, **headers: str) -> TestResponse:

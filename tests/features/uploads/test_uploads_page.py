@@ -17,35 +17,17 @@ from stored_support import a_contact, an_email
 from upload_support import a_list, addresses, people
 from users_support import SignedInUser, create_user
 from werkzeug.test import TestResponse
-from worker_harness import make_services
 
 from app.engine.contacts.saved.contact_lists import ListMember
 from app.engine.jobs.jobs import Job
 from app.features.uploads import actions, work
-from app.infra.database.db import Database
 from app.server.spool import Spool
-from app.settings import Settings
 from app.web.bodies.received_files import XLSX
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.enrichment_request import enrichment_request
 
 CSV = a_list(*people(2), ("", "", "nobody"))
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
-@pytest.fixture
-def browser(app: APIFlask, user: SignedInUser) -> Visitor:
-    return visitor(app, user)
-
-
-@pytest.fixture
-def services(settings: Settings, database: Database) -> WorkerServices:
-    return make_services(settings, database)
 
 
 def send_file(browser: Visitor, content: bytes, name: str = "people.csv") -> TestResponse:

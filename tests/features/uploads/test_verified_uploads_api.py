@@ -10,9 +10,9 @@ import pytest
 from apiflask import APIFlask
 from fake_providers import FakeProvider, hit
 from fake_providers import email as found_email
-from page_support import Visitor, visitor
+from page_support import Visitor
 from sqlalchemy import select
-from users_support import SignedInUser, create_user
+from users_support import SignedInUser
 from worker_harness import make_services
 
 from app.domain.findings import EmailStatus
@@ -34,16 +34,6 @@ CONTENT = "Name;Mail;Tel\nÄda;ada@acme.com;+49 30 901820\nBob;bob@acme.com;\nEv
 @pytest.fixture(autouse=True)
 def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "PAUSE", timedelta(0))
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
-@pytest.fixture
-def browser(app: APIFlask, user: SignedInUser) -> Visitor:
-    return visitor(app, user)
 
 
 def send(user: SignedInUser, content: bytes = CONTENT, query: str = "?operation=verify") -> Any:

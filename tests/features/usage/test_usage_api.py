@@ -16,11 +16,6 @@ from app.infra import clock
 
 
 @pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
-@pytest.fixture
 def admin(user: SignedInUser) -> SignedInUser:
     colleague = user.colleague(email="boss@acme.example")
     with user.database.transaction() as session:

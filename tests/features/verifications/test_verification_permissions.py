@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-from apiflask import APIFlask
-from page_support import Visitor, visitor
+from page_support import Visitor
 from sqlalchemy import func, select
-from users_support import SignedInUser, create_user
+from users_support import SignedInUser
 
 from app.domain.permissions import Permission
 from app.engine.accounts import permissions
@@ -15,16 +13,6 @@ from app.features.verifications.tables import VerificationList
 
 LISTS = "/api/verifications/lists"
 NUMBERS = b"phone\n+12025550143\n"
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
-@pytest.fixture
-def browser(app: APIFlask, user: SignedInUser) -> Visitor:
-    return visitor(app, user)
 
 
 def deny(user: SignedInUser, *denied: Permission) -> None:

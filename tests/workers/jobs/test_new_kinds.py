@@ -16,7 +16,7 @@ from audit_support import STUCK_AFTER
 from flask import Response
 from sqlalchemy import func, select
 from stored_support import a_company, a_contact
-from users_support import CREDITS, SignedInUser, bearer, create_user
+from users_support import CREDITS, SignedInUser, bearer
 from worker_harness import deliver, make_services
 
 from app import settings as app_settings
@@ -106,11 +106,6 @@ def app(_registered: None, settings: Settings, database: Database, redis_url: st
     yield app
     app.extensions["services"].listener.close()
     app.extensions["services"].database.close()
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def submit(user: SignedInUser) -> str:
