@@ -102,6 +102,56 @@ def test_a_stray_sign_in_a_profile_url_never_names_another_person(slug: str, pla
 @pytest.mark.parametrize(
     "text",
     [
+        f"[Ada]({ADA})",  # https://spec.commonmark.org/0.31.2/#links
+        f"[]({ADA}/)",
+        f'<a class="x" href="{ADA}" target=_blank>Ada</a>',
+        f"<A HREF='{ADA}'>Ada</A>",
+        f'=HYPERLINK("{ADA}","Ada")',  # https://support.google.com/docs/answer/3093313
+        f'=HYPERLINK("{ADA}"; "Ada")',
+        "https//www.linkedin.com/in/ada-lovelace",
+        "htps://www.linkedin.com/in/ada-lovelace",
+        "htttps:/linkedin.com/in/ada-lovelace",
+        "https://www.linkedin.cn/in/ada-lovelace",
+        "https://www.linkedin.cn/incareer/in/ada-lovelace",
+        "https://www.bing.com/ck/a?!&&p=1&u=a1aHR0cHM6Ly93d3cubGlua2VkaW4uY29tL2luL2FkYS1sb3ZlbGFjZQ&ntb=1",
+    ],
+)
+def test_links_of_documents_and_misspelt_schemes_lead_to_the_profile(text: str) -> None:
+    assert normal_profile_url(text) == ADA
+
+
+def test_a_lead_of_sales_navigator_may_lack_its_host() -> None:
+    lead = normal_profile_url("/sales/lead/ACwAAAB12cdXyz,NAME_SEARCH,abc1?_ntb=1")
+
+    assert lead == "https://www.linkedin.com/in/ACwAAAB12cdXyz"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Ada](https://evil.example/in/ada-lovelace)",
+        f'<a href="https://evil.example/x">{ADA}</a>',
+        f"[{ADA}](https://evil.example)",
+        f"[a]({ADA}) [b]({ADA}-2)",
+        "https://www.linkedin.cn.evil.example/in/ada",
+        "https://evil-linkedin.cn/in/ada",
+        "https://www.bing.com/ck/a?u=a1%%%",
+        "https://www.bing.com/ck/a?u=a1aHR0cHM6Ly9ldmlsLmV4YW1wbGUvaW4vYWRh",
+        "htps://evil.example/in/ada",
+        "/sales/search/people",
+        "https://lnkd.in/abc123",
+        "https://github.com/ada",
+        "https://www.xing.com/profile/Ada_Lovelace",
+    ],
+)
+def test_links_that_lead_elsewhere_are_no_profile(text: str) -> None:
+    with pytest.raises(NotAProfileUrl):
+        normal_profile_url(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         f"{ADA}...",
         f"{ADA}\u2026",
         f"{ADA}..?trk=x",
@@ -116,7 +166,6 @@ def test_a_stray_sign_in_a_profile_url_never_names_another_person(slug: str, pla
         "https://www.linkedin.com/in/pub",
         "https://www.linkedin.com/in/jos%C3",
         "https://www.linkedin.com/in/ada%2Flovelace",
-        "[Ada](https://www.linkedin.com/in/ada-lovelace)",
         "mailto:ada@acme.example",
         "www.linkedin.com.evil.example/in/ada",
     ],

@@ -24,18 +24,19 @@ from app.domain.normal.profiles.wrapped_urls import unwrapped
 from app.domain.normal.texts.text_forms import normalized
 from app.domain.normal.websites import split_url
 
-_HOST = re.compile(r"(?:(?:www|m|mobile|touch|[a-z]{2})\.)*linkedin\.com")
+_HOST = re.compile(r"(?:(?:www|m|mobile|touch|[a-z]{2})\.)*linkedin\.com|(?:www\.)?linkedin\.cn")
 _PLAIN_URL = re.compile(
     r"(?:https?://)?(?:(?:www|[a-z]{2})\.)?linkedin\.com/in/([a-z0-9_-]+)/?", re.IGNORECASE | re.ASCII
 )
-_HOSTLESS = re.compile(r"/?(?:in|pub|company|school|showcase)/", re.IGNORECASE)
+_HOSTLESS = re.compile(r"/?(?:in|pub|company|school|showcase)/|/(?:sales|talent)/", re.IGNORECASE)
 _AFTER_PATH = re.compile(r"[?#]|(?:&(?:amp;)?|;|%3b|%3f|%26)[a-z]\w*(?:=|%3d)|;jsessionid|%23", re.IGNORECASE)
 """The start of a query, a fragment, or parameters that were written after the path by mistake."""
 _LINE_BREAK = re.compile(r"[\t\n\r]")
 _PLAIN_SLUG = re.compile(r"[a-z0-9_-]+")
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _HEX_GROUP = re.compile(r"[0-9a-f]{1,3}")
-_PREFIXES = frozenset({"comm", "mwlite", "public-profile"})  # e-mails, mobile site, settings page
+_PREFIXES = frozenset({"comm", "mwlite", "public-profile", "incareer"})
+"""Of links in e-mails, the mobile site, the page of settings, and the former site in China."""
 _COMPANIES = frozenset({"company", "company-beta", "school", "showcase"})
 _PEOPLE = frozenset({"in", "pub"})
 _RESERVED_SLUGS = frozenset({"me", "unavailable"}) | _PEOPLE  # the signed-in member; a hidden profile

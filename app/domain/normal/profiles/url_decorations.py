@@ -1,4 +1,4 @@
-"""Removal of the characters around a URL in texts: quotes, brackets, punctuation and invisible characters."""
+"""Removal of what stands around a URL in texts: quotes, brackets, punctuation, markup, unseen characters."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ _LABEL = re.compile(r"(?:mailto|url|linkedin|profile)\s*:\s*(?=https?:|www\.|lin
 _REPEATED = re.compile(r"(?:https?:/{0,2})+(?=https?:/)", re.IGNORECASE)
 _AFTER = re.compile(rf"(?:[{_QUOTES}\]}}:!.\u2026]|{_ESCAPES})+\Z", re.IGNORECASE)
 _AFTER_CLOSED = re.compile(rf"(?:[{_QUOTES}\]}}):!.\u2026]|{_ESCAPES})+\Z", re.IGNORECASE)
+_LINK = re.compile(
+    r"""\[[^\[\]]{0,300}\]\(<?(https?://[^\s<>"]{1,2000}?)>?\)"""
+    r"""|<a\s[^<>]{0,500}?\bhref=["']([^"'<>]{1,2000})["'][^<>]{0,500}>[^<>]{0,500}</a>"""
+    r"""|=HYPERLINK\("([^"]{1,2000})"[^"]{0,10}(?:"[^"]{0,500}")?\)""",
+    re.IGNORECASE,
+)
+"""A link in Markdown or HTML, or the formula of a spreadsheet: of these, the URL that it leads to."""
+_MISSPELT = re.compile(r"h{1,2}t{1,3}ps?[:;]?/{1,3}(?=www\.|linkedin\.com/)", re.IGNORECASE)
 _CUT_OFF = re.compile(r"\.\.|\u2026")
 _MAX_AFTER = 100
 
@@ -22,14 +30,17 @@ def undecorated(text: str) -> str:
     """Return a URL without the characters around it, and without invisible ones.
 
     `<https://acme.com>,`, `"https://acme.com"`, `URL: https://acme.com` and `https://acme.com%20` all become
-    `https://acme.com`. A parenthesis at the end stays if one was opened within the URL.
+    `https://acme.com`, and so does a link in Markdown or HTML. A parenthesis at the end stays if one was
+    opened within the URL.
 
     Raises:
         InvalidValue: the URL ends with `...`, so its end is missing.
 
     """
     text = _INVISIBLE.sub("", text)
-    for pattern in (_BEFORE, _LABEL, _REPEATED):
+    if link := _LINK.fullmatch(text.strip()):
+        text = next(filter(None, link.groups()))
+    for pattern in (_BEFORE, _LABEL, _REPEATED, _MISSPELT):
         if found := pattern.match(text):
             text = text[found.end() :]
     after = _AFTER if "(" in text else _AFTER_CLOSED

@@ -6,6 +6,7 @@ Mail gateways, search engines, archives and sign-in pages put the URL into a par
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Collection
 from urllib.parse import unquote, unquote_plus
 
@@ -34,6 +35,8 @@ _REDIRECTORS = tuple(
     )
 )
 """Hosts with the start of the path, and the parameters that contain the URL, in lower case."""
+_BING = re.compile(r"(?:www\.)?bing\.com/ck/a\b")
+_BING_PREFIX = "a1"
 _MEMBER_PAGE = re.compile(rf"{_LINKEDIN}profile/view\b")
 _PROOFPOINT = re.compile(r"urldefense(?:\.proofpoint)?\.com/v2/url\b")
 _PROOFPOINT_ESCAPES = str.maketrans("-_", "%/")
@@ -84,9 +87,20 @@ def _in_query(place: str, query: str) -> str | None:
     if _MEMBER_PAGE.match(place):
         member_id = _parameter(query, ("id",)) or ""
         return f"in/{member_id}" if is_member_id(member_id) else None
+    if _BING.match(place):
+        return _in_base64(_parameter(query, ("u",)) or "")
     if _PROOFPOINT.match(place):
         return unquote((_parameter(query, ("u",)) or "").translate(_PROOFPOINT_ESCAPES)) or None
     return next((_parameter(query, names) for pattern, names in _REDIRECTORS if pattern.match(place)), None)
+
+
+def _in_base64(value: str) -> str | None:
+    """Return the URL that Bing writes in Base64 behind `a1`."""
+    code = value.removeprefix(_BING_PREFIX).translate(str.maketrans("-_ ", "+/+"))
+    try:
+        return b64decode(code + "=" * (-len(code) % 4), validate=True).decode()
+    except ValueError:  # no Base64, or no UTF-8
+        return None
 
 
 def _original_host(host: str) -> str:
