@@ -19,7 +19,10 @@ _LOCAL = r"[\w.%+'\u2019-]{1,64}"
 _DOMAIN = r"(?:[\w-]{1,63}\.){1,6}[^\W\d_]{2,24}"
 _ADDRESS = re.compile(rf"(?<![\w.+-]){_LOCAL}@{_DOMAIN}(?![\w@-])")
 _OPEN, _CLOSE = r"\s{0,3}[\[({<]\s{0,2}", r"\s{0,2}[\])}>]\s{0,3}"
-_AT_WORD = r"(?:at|@|a|ät|aet|arroba|chez|kukac|malpa|małpa|zavináč|zavinac|snabela|apenstaartje|собака|ατ)"
+_AT_WORD = (
+    r"(?:at|@|a|ät|aet|arroba|chez|arobase|chiocciola|"
+    r"klammeraffe|kukac|malpa|małpa|zavináč|zavinac|snabela|apenstaartje|собака|ατ)"
+)
 _DOT_WORD = r"(?:dot|punkt|point|punto|ponto|punt|kropka|tecka|tečka|prik|piste|pont|\.)"
 _AT = re.compile(rf"{_OPEN}{_AT_WORD}{_CLOSE}|(?<=\w)[-_]at[-_](?=\w)|(?<=\w)\s?@\s?(?=\w)", re.IGNORECASE)
 _DOT = re.compile(rf"{_OPEN}{_DOT_WORD}{_CLOSE}", re.IGNORECASE)
@@ -58,6 +61,7 @@ def in_link(href: str) -> list[str]:
 
 def in_text(text: str) -> list[str]:
     """Return the addresses in a text, also `ada [at] acme [dot] com`."""
+    text = text.replace("\uff20", "@")
     found = [_address(match[0]) for match in _ADDRESS.finditer(text)][:MAX_ADDRESSES]
     if not any(found):
         plain = _SPELT.sub(_joined, _AT.sub("@", _DOT.sub(".", text)))

@@ -34,7 +34,7 @@ LEAST = 3
 def _lists(file: str) -> dict[str, frozenset[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
     for head, items in entries(file):
-        found[head].update(items)
+        found[head].update(map(fold, items))
     return {head: frozenset(items) for head, items in found.items()}
 
 
@@ -49,12 +49,15 @@ _KINDS = frozenset().union(*(items for head, items in _PAGE.items() if head.star
 _STRANGERS = re.compile(
     rf"\b(?:{'|'.join(sorted(map(re.escape, _PAGE['stranger']), key=len, reverse=True))})\b"
 )
+_SECTIONS = re.compile(
+    rf"\b(?:{'|'.join(sorted(map(re.escape, _PAGE['section with']), key=len, reverse=True))})\b"
+)
 _WORD = re.compile(r"[^\W\d_][^\W\d_'\u2019.-]*(?:[.'\u2019-]+[^\W\d_]+)*\.?")
 _KANJI, _KANA = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff", "\u3041-\u30ff"
-_HAN = re.compile(f"[{_KANJI}]{{1,3}}[ \u3000]?[{_KANJI}{_KANA}]{{1,4}}")
+_HAN = re.compile(f"[{_KANJI}]{{1,3}}[ \u3000]?[{_KANJI}{_KANA}]{{1,4}}|[\uac00-\ud7a3]{{2,4}}")
 _ACRONYM = re.compile(r"[BCDFGHJKLMNPQRSTVWXZ]{3,}")
 _NUMBER = re.compile(r"\d(?!\.\s)")
-_SENTENCE = re.compile(r"[.!?]\s+\S|[!?;]")
+_SENTENCE = re.compile(r"(?<!\b\d)\.\s+\S|[!?;]")
 _BETWEEN = re.compile(
     r"\s+[\u2013\u2014|\u2022\u00b7:/-]+\s+|\s*[:|\u2022]\s+|,\s+|\s*[(\[]|[)\]]\s*|\uff1a|\u3000"
 )
@@ -118,7 +121,7 @@ def _is_name(name: PersonName) -> bool:
 
 
 def han_name_of(text: str) -> PersonName | None:
-    """Return the name that a text of Chinese characters is; only a label tells that it is a person's."""
+    """Return the name that a text of Chinese or Korean characters is; only a label tells that it is one."""
     if not _HAN.fullmatch(text.strip()):
         return None
     try:
@@ -168,6 +171,17 @@ def is_label(text: str) -> bool:
 def is_of_strangers(text: str) -> bool:
     """Return whether a line is about an authority, an agency or another who is not the company's."""
     return len(text) <= MAX_TITLE_LENGTH and _STRANGERS.search(fold(text)) is not None
+
+
+def is_about_strangers(heading: str) -> bool:
+    """Return whether a section is about customers, or people who have left, by its heading."""
+    key = fold(heading)
+    return key in _PAGE["section"] or _SECTIONS.search(key) is not None
+
+
+def has_left(title: str) -> bool:
+    """Return whether a title is one that the person had before, as in Former CEO."""
+    return fold(title).partition(" ")[0] in _TITLES["left"]
 
 
 def employer_in(title: str) -> str | None:

@@ -25,12 +25,20 @@ from app.domain.normal.places.countries import country_of
 from app.domain.normal.profiles.profiles import normal_profile_url
 from app.domain.normal.texts.text_folding import fold
 from app.domain.normal.websites import normal_website
-from workers.providers.website import addresses, markup, page_kinds, structured_people, written_names
+from workers.providers.website import (
+    addresses,
+    markup,
+    page_kinds,
+    page_sections,
+    structured_people,
+    written_names,
+)
 from workers.providers.website.names_on_page import (
     MAX_TITLE_LENGTH,
     NamedPerson,
     agrees,
     employer_in,
+    has_left,
     is_given_name,
     is_label,
     is_of_strangers,
@@ -106,6 +114,7 @@ def read_page(
     if robots & _NO_INDEX or _is_reserved(page):
         return PageReading(links=links, is_noindex=True)
     lines = read_lines(page)
+    page_sections.mark(lines)
     reader = _PageReader(lines, domain, country or country_of(domain) or _country(page))
     may_have_people = page_kinds.is_about_people(url, _headings(page, lines))
     people = [*structured_people.read(page, domain), *reader.people(may_have_people=may_have_people)]
@@ -162,7 +171,7 @@ class _PageReader:
         """Yield the people from whose names the other addresses are written out."""
         places: defaultdict[str, list[int]] = defaultdict(list)
         for index, line in enumerate(self.lines.lines):
-            if not self.lines.containers[line.container].is_aside:
+            if not self.lines.is_aside(line):
                 for address in self._personal(line):
                     places[address].append(index)
         others = {index for found in places.values() for index in found}
@@ -186,7 +195,7 @@ class _PageReader:
         """Find the lines with names, and count the names in each element."""
         label, label_line = "", -2
         for index, line in enumerate(self.lines.lines):
-            if self.lines.containers[line.container].is_aside:
+            if self.lines.is_aside(line):
                 continue
             text = line.text
             found = named_after_label(text, label) if label_line == index - 1 else []
@@ -238,7 +247,8 @@ class _PageReader:
         lines = self.lines.lines
 
         def is_in(position: int) -> bool:
-            return container in self.lines.ancestors(lines[position].container)
+            line = lines[position]
+            return not line.is_aside and container in self.lines.ancestors(line.container)
 
         first = last = index
         while first > 0 and index - first <= MAX_CARD_LINES and is_in(first - 1):
@@ -252,7 +262,8 @@ class _PageReader:
         last = index
         while last + 1 < len(self.lines.lines) and last - index < MAX_RUN_LINES:
             line = self.lines.lines[last + 1]
-            if last + 1 in self.named or container not in self.lines.ancestors(line.container):
+            is_outside = line.is_aside or container not in self.lines.ancestors(line.container)
+            if last + 1 in self.named or is_outside:
                 break
             last += 1
         return range(index, last + 1)
@@ -276,7 +287,7 @@ class _PageReader:
                 return None
         if not (title or person.is_labelled or email):
             return None
-        if title and self._is_elsewhere(title):
+        if title and (self._is_elsewhere(title) or (has_left(title) and not email)):
             return None
         is_alone = len(self.named[card.name_line]) == 1
         numbers = self._numbers(lines) if is_alone else set()

@@ -46,7 +46,9 @@ def owner(
     """
     for near in _near(lines, index, others, is_alone=is_alone):
         line = lines.lines[near]
-        name = None if is_of_strangers(line.text) else name_in(line.spaced, email)
+        around = lines.lines[max(near - 1, 0) : near + 1]
+        is_strange = lines.is_aside(line) or any(is_of_strangers(one.text) for one in around)
+        name = None if is_strange else name_in(line.spaced, email)
         if name:
             below = lines.lines[near + 1 : near + 2]
             texts = [*_PARTS.split(line.text), *line.text.split(", "), *(line.text for line in below)]
