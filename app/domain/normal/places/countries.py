@@ -1,4 +1,4 @@
-"""Countries: conversion of names in seven languages to ISO 3166-1 alpha-2 codes."""
+"""Countries: conversion of names in seven languages, and in their own, to ISO 3166-1 alpha-2 codes."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ _AMBIGUOUS_CODES = frozenset(
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _OF_THE_USA = frozenset({"GOV", "MIL", "EDU"})
 _INVERTED = re.compile(r"([^,(]+)[,(]\s*([^,()]+)\)?")
+_TWICE = re.compile(r"([^()]{2,80})\(([^()]{2,80})\)")
 _FORM_OF_STATE = re.compile(
     r"^(?:\w+ ){0,3}?(?:republic|kingdom|federated states|plurinational state|sultanate|principality)"
     r" of (?:the )?"
@@ -51,7 +52,8 @@ _FORM_OF_STATE = re.compile(
 def country_code(text: str) -> str:
     """Return the alpha-2 code of a country for its alpha-2 code, alpha-3 code or name.
 
-    Names may be written as ISO 3166-1 and the United Nations do: `Korea, Republic of`, `Republic of Korea`.
+    Names may be written as ISO 3166-1 and the United Nations do: `Korea, Republic of`, `Republic of Korea`;
+    and twice: `United Kingdom (UK)`.
 
     Raises:
         InvalidValue: the text is not a country.
@@ -59,6 +61,10 @@ def country_code(text: str) -> str:
     """
     for name in _readings(text):
         if code := _names().get(name):
+            return code
+    if twice := _TWICE.fullmatch(text.strip()):
+        codes = {_names().get(_plain(fold(name))) for name in twice.groups()}
+        if len(codes) == 1 and (code := codes.pop()):
             return code
     raise InvalidValue("This is not a country. Use its name or its two-letter ISO 3166-1 code.")
 

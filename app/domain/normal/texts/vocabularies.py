@@ -14,7 +14,13 @@ from app.domain.normal.texts.text_folding import fold, snake_case
 HEADCOUNTS = ("1-10", "11-50", "51-200", "201-500", "501-1000", "1001-5000", "5001-10000", "10001+")
 
 _UPPER = (10, 50, 200, 500, 1_000, 5_000, 10_000)
-_MASTER = re.compile(r"^(?:master|department of|abteilung|dept|department) | (?:department|dept|abteilung)$")
+_MASTER = re.compile(
+    r"^(?:master|(?:department|dept)(?: of)?|abteilung|departement|departamento|service|direction|area"
+    r"|ufficio|dzial) (?:des? |du |d )?| (?:department|dept|team|abteilung)$|s?abteilung$"
+)
+"""What stands around the name of a department."""
+_BRACKETS = re.compile(r"\([^()]*\)$")
+_BETWEEN = re.compile(r"[/+]| (?:and|und|et|y|e|en) ")
 _LIST = re.compile(r"[;|,\n]")
 _NUMBER = re.compile(r"(\d[\d.,'\u00a0\u202f ]*\d|\d)\s*(k\b|m\b|mio\b)?", re.IGNORECASE)
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000, "mio": 1_000_000}
@@ -78,16 +84,21 @@ def seniority(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def department(text: str) -> str:
-    """Return the first department of a list, such as `human_resources`; an unknown one in snake_case."""
-    first = _LIST.split(text, maxsplit=1)[0].replace("&", " and ")
-    key = fold(first)
-    known = _LISTS["department"]
-    return (
-        known.get(key)
-        or known.get(_MASTER.sub("", key))
-        or known.get(key.replace(" and ", " "))
-        or snake_case(first)
-    )
+    """Return the first department of a list, such as `human_resources`; an unknown one in snake_case.
+
+    `Sales & Marketing` is a list of two known ones; `Health & Safety` is none.
+    """
+    first = " ".join(_LIST.split(text, maxsplit=1)[0].replace("&", " and ").split())
+    first = _BRACKETS.sub("", first)
+    if known := _department(first):
+        return known
+    parts = [_department(part) for part in _BETWEEN.split(first)]
+    return parts[0] if parts[0] and all(parts) else snake_case(first)
+
+
+def _department(text: str) -> str | None:
+    key, known = fold(text), _LISTS["department"]
+    return known.get(key) or known.get(_MASTER.sub("", key)) or known.get(key.replace(" and ", " "))
 
 
 @lru_cache(maxsize=1024)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import pytest
 
 from app.domain.normal.texts.title_words import MAX_TERMS, TitleWord, searched_words, title_terms
+
+CASES = Path(__file__).parent / "title_cases.csv"
+"""Titles with what is searched, whether it finds them, and where people write them so."""
 
 
 def meets(title: str, searched: str) -> bool:
@@ -64,6 +70,14 @@ def test_a_title_is_found_however_it_is_written(title: str, searched: str) -> No
 )
 def test_another_title_is_not_found(title: str, searched: str) -> None:
     assert not meets(title, searched)
+
+
+def test_titles_of_many_languages_are_found_by_what_they_mean() -> None:
+    with CASES.open(encoding="utf-8", newline="") as file:
+        cases = list(csv.DictReader(file))
+
+    wrong = [case for case in cases if meets(case["title"], case["searched"]) != (case["is_found"] == "yes")]
+    assert wrong == []
 
 
 def test_a_rank_is_also_met_by_the_seniority_and_a_department_by_the_department() -> None:
