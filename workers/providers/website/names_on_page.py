@@ -56,6 +56,10 @@ _WORD = re.compile(r"[^\W\d_][^\W\d_'\u2019.-]*(?:[.'\u2019-]+[^\W\d_]+)*\.?")
 _KANJI, _KANA = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff", "\u3041-\u30ff"
 _HAN = re.compile(f"[{_KANJI}]{{1,3}}[ \u3000]?[{_KANJI}{_KANA}]{{1,4}}|[\uac00-\ud7a3]{{2,4}}")
 _ACRONYM = re.compile(r"[BCDFGHJKLMNPQRSTVWXZ]{3,}")
+_ABBREVIATED = re.compile(
+    r"\b(kfm|techn|stv|stellv|dipl|sen|sr|jr|asst|resp|adm|adj|ing|prof|dr)\.(?=\s)", re.IGNORECASE
+)
+"""Words of titles whose point ends no sentence."""
 _NUMBER = re.compile(r"\d(?!\.\s)")
 _SENTENCE = re.compile(r"(?<!\b\d)\.\s+\S|[!?;]")
 _BETWEEN = re.compile(
@@ -132,7 +136,9 @@ def han_name_of(text: str) -> PersonName | None:
 
 def is_title(text: str) -> bool:
     """Return whether the text is a person's title at a company, such as Head of Sales."""
-    if len(text) > MAX_TITLE_LENGTH or "@" in text or _SENTENCE.search(text) or text.endswith(":"):
+    if len(text) > MAX_TITLE_LENGTH or "@" in text or text.endswith(":"):
+        return False
+    if _SENTENCE.search(_ABBREVIATED.sub(r"\1", text)):
         return False
     parts = fold(text).split()
     if not 0 < len(parts) <= MAX_TITLE_WORDS or not _TITLES["other"].isdisjoint(parts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -35,6 +36,7 @@ _SPACES = re.compile(r"\s+")
 _UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]")
 """Characters without a width, which may stand in the middle of a name or an address."""
 _REVERSED = re.compile(r"(?=.*direction:\s?rtl).*unicode-bidi:\s?bidi-override", re.IGNORECASE | re.DOTALL)
+_FIGURE_LEVELS = 3
 _AT_SIGNS = frozenset({"@", "at", "(at)", "[at]"})
 """What stands beside the picture of an at sign."""
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -184,8 +186,16 @@ class _Reader:
         if outer.depth >= MAX_LEVELS:
             return parent
         is_aside = outer.is_aside or tag in {"blockquote", "q"} or _is_aside(attributes)
+        if tag == "blockquote":
+            self._leave_out_figure(parent)
         containers.append(Container(parent, outer.depth + 1, tag, is_aside=is_aside, is_bound=tag in _BOUNDS))
         return len(containers) - 1
+
+    def _leave_out_figure(self, container: int) -> None:
+        """Leave out the caption of a figure around a quotation: it names who is quoted."""
+        for outer in islice(self._found.ancestors(container), _FIGURE_LEVELS):
+            if self._found.containers[outer].tag == "figure":
+                self._found.containers[outer].is_aside = True
 
     def _current(self, container: int, *, level: int) -> Line:
         if self._line is None or self._line.container != container:
@@ -217,6 +227,8 @@ class _Reader:
     def _note(self, tag: str, attributes: dict[str, str | None], container: int, *, level: int) -> None:
         href = attributes.get("href") if tag == "a" else None
         shielded = attributes.get("data-cfemail")
+        if tag == "cite":
+            self._current(container, level=level).is_aside = True
         if tag == "img" and (attributes.get("alt") or "").strip().lower() in _AT_SIGNS:
             self._add("@", container, level=level)
         if href or shielded:

@@ -65,6 +65,10 @@ MAX_PLACES = 3
 _PHONE = re.compile(r"\+?\(?[0-9][0-9 ().\u00a0\u2011/-]{6,24}[0-9]")
 _FAX = re.compile(r"\b(?:fax|telefax|telefaks|faks|f)\b\.?\s*:?", re.IGNORECASE)
 _VALUE = re.compile(r"\s(?:[+(]?\d[\d ().\u00a0/-]{5}|\S+@)")
+_DASHES, _QUOTES = (
+    ("-", "\u2013", "\u2014", "\u2015", "~"),
+    ('"', "\u201c", "\u201d", "\u00bb", "\u00ab", "\u2019"),
+)
 _NO_INDEX = frozenset({"noindex", "none", "noai"})
 _BOTS = frozenset({"robots", "contact-lookup"})
 _REGION = re.compile(r"[a-z]{2}[-_]([A-Za-z]{2})")
@@ -205,6 +209,8 @@ class _PageReader:
             )  # else the title of that name
             if is_own and is_label(text.rstrip(": \uff1a")):
                 label, label_line = text.rstrip(": \uff1a"), index
+            if self._is_quoted(index):
+                continue
             if not found or self._is_of_strangers(index, 1 if found[0].is_labelled else 2):
                 continue
             self.named[index] = found
@@ -220,6 +226,11 @@ class _PageReader:
             return []
         name = name_of(f"{above.text} {line.text}")
         return [NamedPerson(name)] if name else []
+
+    def _is_quoted(self, index: int) -> bool:
+        """Return whether a line names who said what the line before it quotes."""
+        above = self.lines.lines[index - 1].text if index else ""
+        return self.lines.lines[index].text.startswith(_DASHES) and above.endswith(_QUOTES)
 
     def _is_of_strangers(self, index: int, before: int) -> bool:
         """Return whether a line, or one of some before it, is about people who are not the company's."""

@@ -21,7 +21,7 @@ def mark(lines: PageLines) -> None:
             level = 0
         if line.is_heading and not line.is_aside and is_about_strangers(line.text):
             level, section = line.level, _section(lines, line)
-        line.is_aside = level > 0
+        line.is_aside = line.is_aside or level > 0
 
 
 def _section(lines: PageLines, line: Line) -> int:

@@ -30,7 +30,8 @@ def undecorated(text: str) -> str:
     """Return a URL without the characters around it, and without invisible ones.
 
     `<https://acme.com>,`, `"https://acme.com"`, `URL: https://acme.com` and `https://acme.com%20` all become
-    `https://acme.com`, and so does a link in Markdown or HTML. A parenthesis at the end stays if the URL opens it.
+    `https://acme.com`, and so does a link in Markdown or HTML. A parenthesis at the end stays if one was
+    opened within the URL.
 
     Raises:
         InvalidValue: the URL ends with `...`, so its end is missing.
