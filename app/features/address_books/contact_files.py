@@ -73,6 +73,7 @@ def read(content: bytes, *, country: str | None, now: datetime) -> ContactFile:
         InvalidValue: the file has no contacts; the message says what to do.
 
     """
+    content = vcards.attached(content)
     rows, layout = _of_cards(content) if vcards.is_vcard(content) else _of_table(content)
     sample = list(islice(rows, SAMPLE))
     if not sample:

@@ -35,7 +35,9 @@ _KINDS = {
     "company_linkedin_url": Kind.LINKEDIN_URL,
 }
 _EXCLUDED = re.compile(
-    r"^\s*(?:block(?:ed|list)|exclu(?:ded?|sion)|suppress(?:ed|ion)|competitors?|customers?|clients?|partners?)['\s_-]+",
+    r"^\s*(?:bl(?:ack|ock)(?:ed|list(?:ed)?)|exclu(?:ded?|sion)|suppress(?:ed|ion)|unsubscribed?"
+    r"|opt(?:ed)?[ _-]?out|dnc|do[ _]not[ _](?:contact|e?mail)|competitors?|customers?|clients?|partners?)"
+    r"['\s_-]+(?!of\b|from\b)",
     re.IGNORECASE,
 )
 """Words of lists of exclusions before the name of a column: `Blocked domains`, `customer_email`."""

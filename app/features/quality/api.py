@@ -75,10 +75,11 @@ def import_feedback() -> Response:
     """Report the bounces of a list, as mail programs export it, or of their events in JSON.
 
     Hard bounces are reported as `bounce`; soft ones, refusals by a policy, complaints and unsubscriptions are
-    left out, as is what the workspace has not revealed. A column of phone numbers is reported as
-    `wrong_number`. Columns and encoding are found as in uploads. JSON is a list, an object, or one object a
-    line; an object is an event of Amazon SES (also in a notification of SNS), SendGrid, Postmark, Mailgun,
-    Brevo or HubSpot, or a page of them. Sending a list twice changes nothing.
+    left out, as is what the workspace has not revealed. Rows that do not say what happened are bounces,
+    unless the name of the file says `unsubscribes`, `opt-outs` or `complaints`. A column of phone numbers is
+    reported as `wrong_number`. Columns and encoding are found as in uploads. JSON is a list, an
+    object, or one object a line; an object is an event of Amazon SES (also in a notification of SNS),
+    SendGrid, Postmark, Mailgun, Brevo or HubSpot, or a page of them. Sending a list twice changes nothing.
     """
     imported = imports.run()
     with services().database.reading() as session:

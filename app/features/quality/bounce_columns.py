@@ -30,7 +30,11 @@ _WHY = (
     *("diagnostic", "dsn diag", "response"),
 )
 """Headers of what a server answered, or of notes."""
-_KINDS = re.compile(r"(?:status|result|event|outcome|verdict|statut|estado|bounce reason)$")
+_KINDS = re.compile(
+    r"(?:status|result|event|outcome|verdict|statut|estado|bounce reason)$"
+    r"|(?:bounce|rebond|rebote|rimbalzo) ?(?:typ|art)"
+    r"|\b(?:typ|tipo)[a-z]* (?:de |di |des )?(?:bounce|rebond|rebote|rimbalzo)"
+)
 _BOUNCED = re.compile(r"(?:(?:is|has|emails?) )*(?:hard )?bounced?(?: at| on| date| count| time)?|clean time")
 _INVALID = re.compile(r"(?:is )?invalid(?: e ?mail)?(?: address)?")
 _HARD = "hard"
@@ -43,6 +47,7 @@ _BODY = frozenset({"body", "message body", "nachrichtentext", "corps du message"
 _QUOTED = re.compile(r"original message headers|^received: from", re.IGNORECASE | re.MULTILINE)
 _ADDRESS = re.compile(r"(?<![\w.+'-])[\w.+'-]++@[\w-]+(?:\.[\w-]+)+")
 _SAMPLE = 20
+_STATE = "state"  # of a subscriber, or a part of a country
 _BOUNCE = "bounce"
 
 
@@ -82,11 +87,12 @@ def of_list(header: Sequence[str], rows: Sequence[Row]) -> Columns:
         emails = _addresses(names, rows)
     taken = {*emails, *phones}
     free = {index: name for index, name in enumerate(names) if index not in taken}
+    states = tuple(index for index, name in free.items() if name == _STATE and _says_something(index, rows))
     bounced = tuple(index for index, name in free.items() if _BOUNCED.fullmatch(name))
     return Columns(
         emails=emails,
         phones=phones,
-        kinds=tuple(_ranked(free, _WHAT, _KINDS)),
+        kinds=(*_ranked(free, _WHAT, _KINDS), *states),
         why=tuple(_ranked(free, _WHY, None) if _is_named(names) else free),
         bounced=bounced + tuple(index for index, name in free.items() if _INVALID.fullmatch(name)),
         hard=tuple(index for index in bounced if _HARD in names[index]),
@@ -163,6 +169,11 @@ def _addresses(names: Sequence[str], rows: Sequence[Row]) -> tuple[int, ...]:
     ]
     most = max(counts, default=0)
     return (counts.index(most),) if most else ()
+
+
+def _says_something(index: int, rows: Sequence[Row]) -> bool:
+    sample = (row.cells[index] for row in rows[:_SAMPLE] if row.fault is None)
+    return any(bounce_words.meaning([cell]) is not None for cell in sample)
 
 
 def _is_named(names: Sequence[str]) -> bool:

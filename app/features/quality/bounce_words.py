@@ -69,6 +69,7 @@ _SAID: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
             "try (?:again|later)|too old|expired|rate limit(?:ed)?|frequency|retr(?:y|ied)|retrying",
             "busy|load|queue|exceed(?:s|ed)|will continue|not yet|can't connect",
             "on leave|auto ?reply|vacation",
+            "suave|blando|souple|temporaire|temporal",
         ),
     ),
     (
@@ -89,6 +90,7 @@ _SAID: tuple[tuple[FeedbackKind | NoBounce, tuple[str, ...]], ...] = (
         (
             "hard|hardbounces?|permanent|bounced?|invalid|unknown user|user unknown|rejected",
             "bad (?:email address|mailbox|domain)|non ?existent|inactive mailbox",
+            "rebotad[oa]|rebote|rimbalzat[oa]|devolvid[oa]|^(?:duro?|dure)$",
             "cleaned|undeliverable|does ?n[o']?t exist|no such|not found",
         ),
     ),

@@ -137,6 +137,30 @@ def test_binary_files_are_refused_by_how_they_begin(magic: bytes) -> None:
         read_table(io.BytesIO(magic + b"rest"), count_known)
 
 
+def test_whole_lines_may_be_quoted() -> None:
+    content = '"Name,Email"\n"Ada,ada@a.example"\n"Bob ""B"", x"\n'
+
+    assert table(content).header == ["Name", "Email"]
+    assert cells(content) == [["Ada", "ada@a.example"], ['Bob "B"', " x"]]
+
+
+def test_one_column_of_quoted_texts_stays_one() -> None:
+    assert cells('"Email"\n"ada@a.example, bob@a.example"\n') == [["ada@a.example, bob@a.example"]]
+
+
+def test_spaces_before_quotes_are_left_out_only_if_all_quotes_have_them() -> None:
+    assert cells('Name, Email\n"Low, Ada", "a@a.example"\n') == [["Low, Ada", "a@a.example"]]
+    assert cells('Name,Note\n"Ada","x"\nBob, "y"\n') == [["Ada", "x"], ["Bob", ' "y"']]
+    assert cells("Name,Note\nAda, x\n") == [["Ada", " x"]]
+
+
+def test_a_row_of_known_headers_below_data_is_the_header() -> None:
+    content = "Export,2026-05-01,admin@crm.example\nName,Email,Phone\nAda,a@a.example,1\n"
+
+    assert table(content).header == ["Name", "Email", "Phone"]
+    assert not table("Ada,Sales,ada@a.example\nName,Position,Ray\n").has_header
+
+
 def test_cells_may_be_between_apostrophes() -> None:
     content = "'Name';'Email'\n'Low; Ada';'a@a.example'\n'O''Neil';\"\"\n"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import codecs
 import csv
+import quopri
 import re
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,24 @@ def test_only_numbers_of_the_persons_own_phones_are_kept(label: str, is_kept: bo
     [found] = people(table.encode())
 
     assert found.phones == (["+442079460121"] if is_kept else [])
+
+
+@pytest.mark.parametrize(
+    ("encoding", "encode"),
+    [("8bit", bytes), ("base64", base64.encodebytes), ("Quoted-Printable", quopri.encodestring)],
+)
+@pytest.mark.parametrize("media_type", ["text/vcard", "text/x-vcard", "text/directory; profile=vCard"])
+def test_cards_attached_to_a_mail_are_read(encoding: str, encode: Any, media_type: str) -> None:
+    card = "BEGIN:VCARD\nVERSION:3.0\nFN:Zoë Low\nEMAIL:zoe@acme.com\nEND:VCARD\n".encode()
+    mail = (
+        b'From: a@acme.com\nContent-Type: multipart/mixed; boundary="b"\n\n'
+        b"--b\nContent-Type: text/plain\n\nHi\n"
+        b"--b\nContent-Type: %s\nContent-Transfer-Encoding: %s\n\n%s\n--b--\n"
+    )
+
+    found = people(mail % (media_type.encode(), encoding.encode(), encode(card)))
+
+    assert [(person.name, list(person.emails)) for person in found] == [("Zoë Low", ["zoe@acme.com"])]
 
 
 def test_joined_files_may_each_have_a_byte_order_mark() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import unicodedata
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, cast
@@ -34,6 +35,7 @@ MAX_OTHER_LINES = 20
 _CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 26, 27})
 _MAX_CONTROL_SHARE = 0.01
 _MIN_CONTROLS = 4
+_MIN_ZEROS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +112,23 @@ def _require_encoding(encoding: str, head: bytes) -> None:
 
 
 def _unmarked_utf16(head: bytes) -> str | None:
-    """Detect UTF-16 without a byte order mark: in Latin text, every second byte is zero."""
+    """Detect UTF-16 without a byte order mark: of each separator and line break, one byte is zero.
+
+    In Latin text, every second byte is. In other scripts the bytes must also be UTF-16, with several lines.
+    """
     even, odd = head[::2], head[1::2]
     for encoding, zeros, letters in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if zeros.count(0) > len(zeros) * 0.4 and letters.count(0) < len(letters) * _MAX_CONTROL_SHARE:
             return encoding
+        if zeros.count(0) > len(zeros) * _MIN_ZEROS and not letters.count(0):
+            text = head[: len(head) // 2 * 2].decode(encoding, errors="ignore")
+            if "\n" in text and len(text) > len(head) * 0.49 and not any(map(_is_unassigned, set(text))):
+                return encoding
     return None
+
+
+def _is_unassigned(character: str) -> bool:
+    return unicodedata.category(character) in {"Cn", "Co"}
 
 
 def _unmarked(file: IO[bytes], head: bytes, count_known: CountKnown) -> ListFormat:

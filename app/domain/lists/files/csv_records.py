@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, NamedTuple
 
 from app.domain.messages import Figure, Message
@@ -59,16 +59,18 @@ class Records:
     fewer characters the next one may have.
     """
 
-    def __init__(self, text: IO[str], delimiter: str, quote: str = '"') -> None:
+    def __init__(self, text: IO[str], delimiter: str, quote: str = '"', *, spaced: bool = False) -> None:
+        """Read a text; `spaced` means that quotes may stand after a space behind the delimiter."""
         self._text = text
         self._delimiter = delimiter
         self._quote = quote
+        self._spaced = spaced
         self._pushed_back: deque[str] = deque()
         self._consumed: list[str] = []
         self._line = 0
         self._rereadable = _SHARE * MAX_RECORD_LENGTH
         self._max_length = MAX_RECORD_LENGTH
-        self._reader = csv.reader(self._lines(), delimiter=delimiter, quotechar=quote)
+        self._reader = self._parsed(self._lines())
 
     def __iter__(self) -> Iterator[Row]:
         return self
@@ -86,6 +88,18 @@ class Records:
             if len(self._consumed) > 1 or _OPEN_AT_END in error:
                 return self._faulty_row()
         return self._row(cells)
+
+    def _parsed(
+        self, lines: Iterable[str], *, escape: str | None = None, strict: bool = False
+    ) -> Iterator[list[str]]:
+        return csv.reader(
+            lines,
+            delimiter=self._delimiter,
+            quotechar=self._quote,
+            skipinitialspace=self._spaced,
+            escapechar=escape,
+            strict=strict,
+        )
 
     def _row(self, cells: list[str]) -> Row:
         line = self._line + 1
@@ -117,9 +131,7 @@ class Records:
         self._resume(lines)
         length = sum(map(len, lines))
         self._max_length = length + min(_MAX_ESCAPED_LENGTH, self._rereadable // _SHARE)
-        reader = csv.reader(
-            self._lines(), delimiter=self._delimiter, quotechar=self._quote, escapechar="\\", strict=True
-        )
+        reader = self._parsed(self._lines(), escape="\\", strict=True)
         try:
             cells = next(reader)
         except csv.Error:
@@ -134,7 +146,7 @@ class Records:
     def _error(self) -> str | None:
         """Return why the lines of the last record are not valid CSV; None if they are."""
         try:
-            list(csv.reader(self._consumed, delimiter=self._delimiter, quotechar=self._quote, strict=True))
+            list(self._parsed(self._consumed, strict=True))
         except csv.Error as error:
             return str(error)
         return None
@@ -143,7 +155,7 @@ class Records:
         """Resume reading with these lines and those that follow."""
         self._pushed_back.extendleft(reversed(lines))
         self._max_length = min(MAX_RECORD_LENGTH, self._rereadable // _SHARE)
-        self._reader = csv.reader(self._lines(), delimiter=self._delimiter, quotechar=self._quote)
+        self._reader = self._parsed(self._lines())
 
     def _lines(self) -> Iterator[str]:
         length = 0

@@ -37,6 +37,11 @@ def quote_of(sample: str, delimiter: str) -> str:
     return "'" if all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells) else '"'
 
 
+def is_spaced(sample: str, delimiter: str) -> bool:
+    """Return whether cells are quoted after a space only: `"Ada", "Acme, Inc."`."""
+    return f'{delimiter} "' in sample and f'{delimiter}"' not in sample
+
+
 def most_known(sample: str, count_known: CountKnown) -> int:
     """Return how many known headers a row of the text has with the delimiter that gives most."""
     return max(_known(sample, delimiter, count_known) for delimiter in DELIMITERS)

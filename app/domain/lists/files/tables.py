@@ -12,7 +12,7 @@ from typing import IO
 from app.domain.errors import InvalidValue
 from app.domain.lists.files.csv_files import ListFormat, is_archive, text_format_of
 from app.domain.lists.files.csv_records import MAX_RECORD_LENGTH, TRUNCATED_ROW, Records, Row
-from app.domain.lists.files.delimiters import CountKnown, delimiter_of, names_delimiter, quote_of
+from app.domain.lists.files.delimiters import CountKnown, delimiter_of, is_spaced, names_delimiter, quote_of
 from app.domain.lists.files.xlsx_records import DAMAGED, Workbook
 from app.domain.lists.headers.header_fields import column
 from app.domain.lists.headers.header_rows import (
@@ -95,8 +95,15 @@ def _of_text(file: IO[bytes], count_known: CountKnown, options: TableOptions) ->
     sample = text.read(_SAMPLE)
     delimiter = _delimiter(options.delimiter) or delimiter_of(sample, count_known)
     text.seek(0)
-    records = Records(text, delimiter, quote_of(sample, delimiter))
+    records: Iterator[Row] = Records(
+        text, delimiter, quote_of(sample, delimiter), spaced=is_spaced(sample, delimiter)
+    )
     first = list(islice(records, HEADER_WITHIN))
+    if _are_quoted_lines(first, delimiter, count_known):
+        first, records = (
+            [_split(row, delimiter) for row in first],
+            (_split(row, delimiter) for row in records),
+        )
     is_named = names_delimiter(sample)
     if is_named:
         del first[0]
@@ -106,6 +113,25 @@ def _of_text(file: IO[bytes], count_known: CountKnown, options: TableOptions) ->
     written = 0 if index is None else len(first[index].cells)
     rows = _not_empty(_checked(chain(below, records), header, written))
     return Table(header, rows, text_format, text.detach, delimiter, index is not None, is_named)
+
+
+def _are_quoted_lines(rows: Sequence[Row], delimiter: str, count_known: CountKnown) -> bool:
+    """Return whether whole lines are quoted, as if each was one cell: `"Name,Email"`."""
+    if any(len(row.cells) != 1 for row in rows):
+        return False
+    return max((count_known(_split(row, delimiter).cells) for row in rows), default=0) > 1
+
+
+def _split(row: Row, delimiter: str) -> Row:
+    """Return a row with the cells of the line that its only cell is."""
+    if row.fault is not None or len(row.cells) != 1:
+        return row
+    try:
+        return row._replace(
+            cells=next(csv.reader(io.StringIO(row.cells[0], newline=""), delimiter=delimiter))
+        )
+    except (csv.Error, StopIteration):  # a line break or nothing in the cell
+        return row
 
 
 def _of_workbook(file: IO[bytes], count_known: CountKnown, options: TableOptions) -> Table:

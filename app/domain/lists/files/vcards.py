@@ -11,6 +11,7 @@ the card is read.
 from __future__ import annotations
 
 import codecs
+import email
 import quopri
 import re
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,9 @@ _BEGIN, _END = b"BEGIN:VCARD", b"END:VCARD"
 _BEGINNING = re.compile(rb"(?:\A|[\r\n])[\s\x00]*begin:vcard", re.IGNORECASE)
 _BEGINS_WITHIN = 2000
 """Bytes before the first card; a mail or a note may stand there."""
+_TRANSFER = b"content-transfer-encoding:"
+_ATTACHED_WITHIN = 1 << 16
+_TYPES = frozenset({"text/vcard", "text/x-vcard", "text/directory"})
 _JOINED = re.compile(rb"(END:VCARD)[ \t]*(?=BEGIN:VCARD)", re.IGNORECASE)
 _BREAK = re.compile(rb"\r{0,2}\n|\r")
 _AGENT = re.compile(rb"(?:[\w-]+\.)?AGENT(?:;[^:]*)?:\s*")
@@ -92,6 +96,16 @@ class Card:
         """Return a component of the first property of this name that has it."""
         filled = (found.components for found in self.all(name) if len(found.components) > place)
         return next((components[place] for components in filled if components[place].strip()), "")
+
+
+def attached(content: bytes) -> bytes:
+    """Return the cards that are attached to a mail in another encoding; any other file as it is."""
+    start = content[:_ATTACHED_WITHIN].lower()
+    if _TRANSFER not in start or start.lstrip().startswith(_BEGIN.lower()):
+        return content
+    parts = [part for part in email.message_from_bytes(content).walk() if part.get_content_type() in _TYPES]
+    decoded = (part.get_payload(decode=True) for part in parts)
+    return b"\n".join(each for each in decoded if isinstance(each, bytes)) or content
 
 
 def is_vcard(content: bytes) -> bool:

@@ -97,6 +97,7 @@ _OF_ADDRESS = re.compile(
 )
 _OF_GROUP = re.compile(r"\s*([^\W\d_]{1,30})\s*[-\u2013:/>|.]\s*(?=\w)")
 """The first word of a header as an entity whose field the rest names: `Persona - Nombre`."""
+_MOST_LANGUAGES = 3
 _PLACES = frozenset({"city", "state", "country"})
 _TEXTS = frozenset(
     {
@@ -112,8 +113,20 @@ _TEXTS = frozenset(
 )
 _NUMBER_OR_QUESTION = re.compile(r"[#№?]")
 """Signs of a header that names a number or a question, and so no text: `Attendee #`, `Contact?`."""
-_OF_FORM = re.compile(r"\((?:optional|required|mandatory|if any|if applicable|s)\)", re.IGNORECASE)
-"""What forms write beside the name of a field: `Job title (optional)`, `Surname(s)`."""
+_OF_FORM = re.compile(
+    r"\((?:optional|required|mandatory|if any|if applicable|s"
+    r"|(?:with|as|incl\.?|including|e\.?g\.?) [^()]{1,60})\)",
+    re.IGNORECASE,
+)
+"""What forms write beside the name of a field: `Job title (optional)`, `Phone (with country code)`."""
+_ASKED = re.compile(
+    r"\s*(?:\d{1,3}[.)]\s+)?"
+    r"(?:(?:what(?:'s|\u2019s| is| are)|(?:please )?(?:enter|provide|give)) your |your )?([^?]{1,100})\??\s*",
+    re.IGNORECASE,
+)
+"""How forms ask for a field: `1. Name`, `What is your full name?`."""
+_BILINGUAL = re.compile(r"[/|\n(\[\u3010\uff08]|\s[-\u2013]\s")
+_CLOSING = ")]\u3011\uff09 "
 _OF_SALESFORCE = re.compile(r"__p?c$", re.IGNORECASE)  # the end of a custom field's name
 _ASSURED = re.compile(
     r"[(\[] ?(?:verified|validated|valid|verifiziert|verificado|vérifié) ?[)\]]|^verified (?!at|on)",
@@ -137,7 +150,24 @@ def column(header: str) -> Column | None:
     found = _column(header)
     if found and found.field in _TEXTS and _NUMBER_OR_QUESTION.search(header):
         return None
-    return found or _column_of_group(header)
+    return found or _column_of_group(header) or _column_of_languages(header) or _column_asked_for(header)
+
+
+def _column_of_languages(header: str) -> Column | None:
+    """Return the meaning of a header that names a field in several languages: `E-mail / メール`."""
+    parts = _BILINGUAL.split(header, maxsplit=_MOST_LANGUAGES)
+    if not 1 < len(parts) <= _MOST_LANGUAGES:
+        return None
+    found = [_column(part.strip(_CLOSING)) for part in parts]
+    fields = {each.field if each else "" for each in found}
+    if fields == {"full_name", "first_name"}:  # one word for both: `Name / Nombre`
+        return Column("full_name")
+    return found[0] if len(fields) == 1 else None
+
+
+def _column_asked_for(header: str) -> Column | None:
+    asked = _ASKED.fullmatch(header)
+    return _column(asked[1]) if asked and asked[1] != header else None
 
 
 def _column(header: str) -> Column | None:

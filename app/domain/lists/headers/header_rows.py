@@ -10,6 +10,7 @@ from app.domain.lists.files.delimiters import CountKnown
 
 INVISIBLE = "\ufeff\0 \r\n\t\u00a0"
 HEADER_WITHIN = 50  # rows; some exports have notes before the header
+_SURE = 3  # cells
 _DATA = re.compile(
     r"[^@\s]{1,64}@[^@\s]{1,200}\.[^@\s.]{2,24}|(?:https?://|www\.)\S{1,500}|[+(]?\d[\d\s()./+-]{6,30}"
 )
@@ -29,7 +30,7 @@ def header_index(rows: Sequence[Row], count_known: CountKnown, *, has_header: bo
     counts = [_known(row, count_known) for row in rows]
     if best := max(counts, default=0):
         index = counts.index(best)
-        return index if has_header or not _follows_data(rows, index) else None
+        return index if has_header or not _follows_data(rows, index, best) else None
     wide = (index for index, row in enumerate(rows) if _filled(row) > 1)
     index = next(wide, next((index for index, row in enumerate(rows) if _filled(row)), 0))
     return index if has_header or not _data_cells(rows[index]) else None
@@ -90,8 +91,13 @@ def _is_comment(row: Row) -> bool:
     return _filled(row) == 1 and row.cells[0].lstrip(INVISIBLE).startswith("#")
 
 
-def _follows_data(rows: Sequence[Row], index: int) -> bool:
-    """Return whether a row above has data in as many cells: then a word of a person looks like a header."""
+def _follows_data(rows: Sequence[Row], index: int, known: int) -> bool:
+    """Return whether a row above has data in as many cells: then a word of a person looks like a header.
+
+    It is one if all of several cells are known headers.
+    """
+    if _filled(rows[index]) == known >= _SURE:
+        return False
     return any(_data_cells(row) and _filled(row) >= _filled(rows[index]) for row in rows[:index])
 
 

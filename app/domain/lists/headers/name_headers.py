@@ -13,6 +13,8 @@ _AND = frozenset(
 _BARE = frozenset({"name", "nom", "naam", "namn", "navn", "nimi", "nama", "الاسم"})
 """Headers of the part that the other of two headers does not name: `Name, Vorname` and `Name Surname`; but
 `Name (First)` is only the given name."""
+_OF_BOTH = frozenset(map(fold, ("nombre", "nome", "ime", "tên", "ชื่อ", "שם", "نام")))
+"""Words for a name and for a given name: after a word for a name, they are the same in another language."""
 _OTHER = {"last_name": "first_name", "first_name": "last_name"}
 _BARE_PARTS = frozenset({"first", "last", "given", "family", "middle"})
 _FAMILY_FIRST = frozenset(("фио", "ф и о", "піб", "п і б"))  # noqa: RUF001 -- Cyrillic
@@ -71,7 +73,7 @@ def _splits(words: list[str], fields: Mapping[str, str]) -> Iterator[tuple[str, 
                 yield first, second
                 if after in _BARE and before not in _BARE_PARTS:
                     yield first, _OTHER.get(first, "")
-            elif after not in _BARE_PARTS:
+            elif after not in _BARE_PARTS | _OF_BOTH:
                 yield "last_name", second
                 yield _OTHER.get(second, ""), second
 

@@ -52,6 +52,22 @@ def test_a_short_list_is_read_in_its_encoding(encoding: str) -> None:
     assert next(found.rows).cells == first.split(found.delimiter)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", sorted(LISTS.values()))
+def test_utf_16_without_a_byte_order_mark_is_read_in_every_script(text: str, encoding: str) -> None:
+    found = table(text.encode(encoding))
+
+    assert found.format.encoding == encoding
+    assert next(found.rows).cells == text.split("\n")[1].split(found.delimiter)
+
+
+def test_null_characters_in_cells_are_not_utf_16() -> None:
+    assert (
+        table("Name,Email\nAda\0,ada@acme.example\nJö\0,jo@acme.example\n".encode()).format.encoding
+        == "utf-8"
+    )
+
+
 def test_a_list_of_people_of_many_countries_is_read_by_its_words() -> None:
     text = "Name;Email\nJosé Muñoz;j@a.example\nJörg Weiß;w@a.example\nSøren Kjær;s@a.example\n"
 
