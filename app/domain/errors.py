@@ -441,7 +441,7 @@ class PasswordResetRefused(Problem):
     code = "password_reset_refused"
     status = 409
     title = "The password cannot be reset"
-    help = "Another admin can reset it, if the account is enabled and has a password."
+    help = "Check that the account is enabled, has a password, and is not your own."
 
 
 class FilterKeyUnknown(Problem):

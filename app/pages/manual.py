@@ -40,7 +40,7 @@ def file(name: str = "index.html") -> Response:
     try:
         response = send_from_directory(FOLDER, name, conditional=True, etag=True)
     except FileNotFound:
-        raise NotFound(Message("The manual has no page {name}.", name=name)) from None
+        raise NotFound(Message("The manual has no page {name}. Start at /manual/.", name=name)) from None
     protect(response).headers["Content-Security-Policy"] = policy
     response.headers["Cache-Control"] = "no-cache"
     return response

@@ -103,7 +103,9 @@ class Connection:
             raise RequestTimeout
         self._received += len(received)
         if self.phase is ReadPhase.HEAD and self._received > MAX_HEAD_BYTES:
-            raise PayloadTooLarge("The URL and the headers are too long.")
+            raise PayloadTooLarge(
+                "The URL or the headers are too long. Shorten them: what is long belongs in the body."
+            )
         if self.phase is ReadPhase.BODY:
             later = self._deadline + len(received) / MIN_SEND_BYTES_PER_SECOND
             self._deadline = min(later, time.monotonic() + self.phase.seconds)

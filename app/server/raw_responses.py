@@ -17,9 +17,11 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, LimitRequestLine | LimitRequestHeaders):
-        return PayloadTooLarge("The URL or the headers are too long.")
+        return PayloadTooLarge(
+            "The URL or the headers are too long. Shorten them: what is long belongs in the body."
+        )
     if isinstance(error, ParseException):
-        return MalformedJson("The HTTP request is malformed.")
+        return MalformedJson("The HTTP request is malformed. Send it as RFC 9112 describes.")
     return InternalError()
 
 

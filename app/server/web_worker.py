@@ -22,6 +22,7 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app.domain.errors import InternalError, Problem, RateLimited
+from app.domain.messages import Message
 from app.infra.telemetry import metrics
 from app.server.connection_counts import ConnectionCount
 from app.server.connections import Connection, ConnectionRegistry, ReadPhase
@@ -39,6 +40,7 @@ SEND_BUFFER_BYTES = 128 * 1024
 LEFT_SECONDS = 0.002
 """For how long a connection is left to the processes that have fewer."""
 RETRY_SECONDS = 10
+TOO_MANY = Message("Too many connections. Close those that you do not use, and send the request again.")
 READ_BYTES = 64 * 1024
 FIRST_BYTES = 8 * 1024
 """As gunicorn reads the rest of the head; the bytes stay in memory until the response."""
@@ -96,7 +98,7 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
         if connection is None:
             with suppress(OSError):  # the client may have disconnected
                 client.setblocking(False)  # noqa: FBT003 -- the socket's signature
-                client.send(raw_response(RateLimited("Too many connections.", retry_after=RETRY_SECONDS)))
+                client.send(raw_response(RateLimited(TOO_MANY, retry_after=RETRY_SECONDS)))
             return
         try:
             self._serve(listener, connection, addr)

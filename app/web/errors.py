@@ -78,7 +78,9 @@ def _http(error: HTTPException) -> Response:
         case NoRoute():
             return problem_response(errors.NotFound())
     if error.code is not None and error.code < errors.InternalError.status:
-        return problem_response(errors.MalformedJson("The request could not be parsed."))
+        return problem_response(
+            errors.MalformedJson("The request could not be parsed. Check its URL and headers against /docs.")
+        )
     return _unexpected(error)
 
 

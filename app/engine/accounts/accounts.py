@@ -137,7 +137,7 @@ def get(session: Session, workspace_id: str, account_id: str) -> Account:
     query = select(Account).where(Account.id == account_id, Account.workspace_id == workspace_id)
     account = session.scalar(query) if is_id(account_id, "acc") else None
     if account is None:
-        raise NotFound("The workspace has no such account.")
+        raise NotFound("The workspace has no such account. List its accounts with GET /api/permissions.")
     return account
 
 

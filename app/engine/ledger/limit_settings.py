@@ -25,7 +25,10 @@ from app.engine.ledger.spending_limits import JOBS, SpendingCounter, SpendingLim
 from app.infra.database.session import Session
 
 MAX_LIMIT = 1_000_000_000
-NO_SUBJECT = Message("The workspace has no account or API key with this id.")
+NO_SUBJECT = Message(
+    "The workspace has no account or API key with this id. GET /api/permissions lists the accounts, and "
+    "GET /api/keys your keys."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def read(
     found = Company.id == key if is_id(key, "com") else Company.domain == key
     row = session.execute(_COMPANY.where(found)).first()
     if row is None or _has_opted_out(session, row.domain):
-        raise NotFound("No such company is stored.")
+        raise NotFound("No such company is stored. Check the id or the website.")
     company = StoredCompany._make(row)
     ids = _people(session, company.id, after, limit + 1)
     learned = patterns.learn(learned_patterns.pattern_counts(session, company.domain, company.id))

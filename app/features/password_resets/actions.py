@@ -49,7 +49,7 @@ def create_link(account_id: str) -> ResetLink:
         admin = accounts.get(session, current.workspace_id, current.account_id)
         by_operator = app.settings.is_operator(admin.email)
         if not account_rules.may_change(account.email, by_operator=by_operator):
-            raise OperatorRequired("This is the account of an operator. Only an operator can change it.")
+            raise OperatorRequired("This is the account of an operator. Ask an operator to change it.")
         if reason := rules.refusal(account, app.settings):
             raise PasswordResetRefused(reason)
         now = database_clock.value(session)

@@ -36,7 +36,7 @@ from app.web.sign_in.auth import caller
 
 LIST_BATCH = 500
 NOBODY_TO_SKIP = Message(
-    "A list to verify skips nobody; verdicts that you already have are repeated for free."
+    "A list to verify skips nobody; verdicts that you already have are repeated for free. Leave 'skip' out."
 )
 NAMES_NOBODY = Message(
     "No person can be named by these columns. Map a LinkedIn profile, an e-mail or a phone, "

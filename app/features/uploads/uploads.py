@@ -146,7 +146,8 @@ def map_columns(
     """
     if upload.status not in _MAPPABLE:
         raise UploadNotReady(
-            "The mapping can be changed once the file is read, and until the upload is started."
+            "The mapping can be changed once the file is read, and until the upload is started. "
+            "Read its status."
         )
     is_enriched = upload.operation == Operation.ENRICH
     upload.columns, upload.fields = list(columns), sorted(set(fields)) if is_enriched else []
@@ -206,7 +207,8 @@ def start(
         return
     if upload.status not in {UploadStatus.READY, UploadStatus.PAUSED}:
         raise UploadNotReady(
-            "This upload was started already, is over, or has no price yet. Its status says which."
+            "This upload was started already, is over, or has no price yet. Read its "
+            "status, which says which."
         )
     if revision not in {None, upload.revision}:
         raise UploadNotReady(MAPPING_CHANGED)

@@ -39,7 +39,10 @@ from app.web.sign_in.auth import caller
 MAX_FILE_MB = 5
 MAX_UNREADABLE = 100
 """The lines of a list that an answer names."""
-NOTHING = Message("None of it is an e-mail address or a phone number with a country code.")
+NOTHING = Message(
+    "None of it is an e-mail address or a phone number with a country code. Correct the values, or name the "
+    "country of the numbers."
+)
 COLUMNS = (
     *("Line", "Value", "Status", "Reasons", "Country", "Line type", "Credits", "Verified at", "Receipt"),
 )

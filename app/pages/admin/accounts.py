@@ -128,7 +128,7 @@ def change(account_id: str, change: str) -> Response:
             _require_still_admin(session)
             account = accounts.get(session, caller().workspace_id, account_id)
             if not _may_change(account):
-                flash("This is the account of an operator. Only an operator can change it.", "failure")
+                flash("This is the account of an operator. Ask an operator to change it.", "failure")
                 return go_to("admin_accounts.index")
             name = account.name
             apply(session, account_id)

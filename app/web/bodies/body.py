@@ -26,6 +26,7 @@ MAX_BYTES = 256 * 1024
 READ_BYTES = MAX_BYTES + 1
 """The limit given to Flask: one byte more, because it truncates a chunked body silently."""
 MAX_DEPTH = 20
+TOO_DEEP = Message("The body is nested deeper than {max} levels. Send one with fewer.", max=MAX_DEPTH)
 MAX_INTEGER = 2**63 - 1
 MAX_ERRORS = 100
 """The most errors in one response; a small request must not cause a huge response."""
@@ -78,13 +79,13 @@ def receive(request: Request) -> bytes:
     try:
         raw = request.get_data(cache=True)
     except (ParseException, OSError) as error:  # a chunk without a size, with a wrong size, or without an end
-        raise MalformedJson("The body is truncated, or its chunks are malformed.") from error
+        raise MalformedJson("The body is truncated, or its chunks are malformed. Send it again.") from error
     if len(raw) >= (request.max_content_length or READ_BYTES):
         raise PayloadTooLarge(
             "A chunked body may have at most 256 KiB. Send a longer one with Content-Length."
         )
     if request.content_length not in {None, len(raw)}:  # the client disconnected; the rest may still parse
-        raise MalformedJson("The body is shorter than its Content-Length.")
+        raise MalformedJson("The body is shorter than its Content-Length. Send it again.")
     return raw
 
 
@@ -95,34 +96,38 @@ def parse(raw: bytes) -> object:
     try:
         return json.loads(raw.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_unique)
     except UnicodeDecodeError as error:
-        raise MalformedJson("The body is not UTF-8.") from error
+        raise MalformedJson("The body is not UTF-8. Encode it as UTF-8.") from error
     except RecursionError as error:
-        raise MalformedJson(Message("The body is nested deeper than {max} levels.", max=MAX_DEPTH)) from error
+        raise MalformedJson(TOO_DEEP) from error
     except json.JSONDecodeError as error:
         raise MalformedJson(
             Message(
-                "The body is not JSON: line {lineno}, column {colno}.", lineno=error.lineno, colno=error.colno
+                "The body is not JSON: line {lineno}, column {colno}. Correct it there.",
+                lineno=error.lineno,
+                colno=error.colno,
             )
         ) from error
     except ValueError as error:  # Python's limit on the digits of an integer
-        raise MalformedJson("The body contains a number with too many digits.") from error
+        raise MalformedJson(
+            "The body contains a number with too many digits. Send numbers of at most 64 bits."
+        ) from error
 
 
 def _refuse(_name: str) -> NoReturn:
-    raise MalformedJson("NaN and Infinity are not JSON numbers.")
+    raise MalformedJson("NaN and Infinity are not JSON numbers. Send null, or leave the field out.")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object; duplicate names are an error, because parsers disagree on which one counts."""
     unique = dict(pairs)
     if len(unique) != len(pairs):
-        raise MalformedJson("The body contains a field twice.")
+        raise MalformedJson("The body contains a field twice. Send it once.")
     return unique
 
 
 def _bad_values(value: object, pointer: str, depth: int) -> list[FieldError]:
     if depth > MAX_DEPTH:
-        raise MalformedJson(Message("The body is nested deeper than {max} levels.", max=MAX_DEPTH))
+        raise MalformedJson(TOO_DEEP)
     match value:
         case dict():
             errors = [FieldError(pointer, "The name of a field contains U+0000 or a lone surrogate.")] * any(

@@ -62,7 +62,9 @@ _PROFILE_HELP = NotAProfileUrl.help
 _COMPANY_HELP = Message(
     "Send the URL of a public company page, such as https://www.linkedin.com/company/<slug>."
 )
-_FORBIDDEN_CHARACTERS = Message("The URL contains characters that are not allowed in profile URLs.")
+_FORBIDDEN_CHARACTERS = Message(
+    "The URL contains characters that are not allowed in profile URLs. Open the profile and copy its URL."
+)
 _HELP = {
     "sales": Message(
         "This is a Sales Navigator URL. Open the public profile from its menu and send its URL."
