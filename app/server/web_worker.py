@@ -22,6 +22,7 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app.domain.errors import InternalError, Problem, RateLimited
+from app.domain.messages import Message
 from app.infra.telemetry import metrics
 from app.server.connection_counts import ConnectionCount
 from app.server.connections import Connection, ConnectionRegistry, ReadPhase
@@ -39,7 +40,7 @@ SEND_BUFFER_BYTES = 128 * 1024
 LEFT_SECONDS = 0.002
 """For how long a connection is left to the processes that have fewer."""
 RETRY_SECONDS = 10
-TOO_MANY = "Too many connections are open. Close those that you do not use, and send the request again."
+TOO_MANY = Message("Too many connections. Close those that you do not use, and send the request again.")
 READ_BYTES = 64 * 1024
 FIRST_BYTES = 8 * 1024
 """As gunicorn reads the rest of the head; the bytes stay in memory until the response."""

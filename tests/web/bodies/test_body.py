@@ -313,7 +313,7 @@ def test_a_parse_error_has_line_and_column() -> None:
     with pytest.raises(MalformedJson) as refused:
         body.parse(b'{\n  "a": oops}')
 
-    assert refused.value.detail == "The body is not JSON: line 2, column 8."
+    assert refused.value.detail == "The body is not JSON: line 2, column 8. Correct it there."
 
 
 def test_an_invalid_field_name_is_reported_at_its_object() -> None:
