@@ -54,6 +54,7 @@ KINDS: dict[str, Callable[[random.Random], str]] = {
     "the beginning of a given name that a fifth has": lambda pick: f"First{pick.randrange(1, 4)}",
     "a name that nobody has": lambda pick: f"Nobody{pick.randrange(7919)}",
     "a saved person": lambda pick: f"Saved{pick.randrange(7919)}",
+    "everybody": lambda _pick: "",
 }
 _ID = "'{0}_' || lpad(to_hex(n), 24, '0')"
 _ROWS = (
@@ -151,10 +152,9 @@ def _measure(database: Database, pick: random.Random, rounds: int) -> dict[str, 
 
 
 def _read(session: Session, name: str) -> None:
-    """Read what the page /contacts shows of a name."""
-    is_common = common_names.is_common(session, WORKSPACE, name, wanted=PAGE)
-    by_name = Selection(name=name, sort=Sort.NAME, order=Order.ASCENDING)
-    owned_contacts.page(session, WORKSPACE, Selection(name=name) if is_common else by_name, limit=PAGE)
+    """Read what the page /contacts shows of a name, or of everybody."""
+    selection = common_names.first_people(session, WORKSPACE, name, limit=PAGE) if name else Selection()
+    owned_contacts.page(session, WORKSPACE, selection, limit=PAGE)
 
 
 def _change_all(database: Database) -> list[Time]:

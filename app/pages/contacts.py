@@ -10,7 +10,6 @@ from app.engine.contacts.saved import contact_lists
 from app.engine.jobs import contact_receipts
 from app.engine.ledger import reveals
 from app.engine.owned import common_names, owned_contacts
-from app.engine.owned.owned_filters import Order, Selection, Sort
 from app.pages import job_pages, person_offers
 from app.web.bodies.downloads import FORMATS
 from app.web.owned import owned_changes, owned_pages
@@ -50,9 +49,8 @@ def find() -> Response:
     if not name:
         return go_to("contacts_page.index")
     with services().database.reading() as session:
-        is_common = common_names.is_common(session, caller().workspace_id, name, wanted=ROWS)
-    by_name = Selection(name=name, sort=Sort.NAME, order=Order.ASCENDING)
-    selection = Selection(name=name) if is_common else by_name
+        selection = common_names.first_people(session, caller().workspace_id, name, limit=ROWS)
+    is_common = selection.end is not None
     return contact_table.show(ContactFilters(), selection=selection, name=name, is_common=is_common)
 
 

@@ -17,7 +17,7 @@ from worker_harness import deliver, make_services
 
 from app.domain.ids import new_id
 from app.engine.contacts.emails import Email
-from app.engine.ledger.reveals import Reveal, RevealedValue
+from app.engine.ledger.reveals import AT_ONCE, Reveal, RevealedValue
 from app.engine.owned import common_names
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal as reveal_jobs
@@ -102,7 +102,9 @@ def test_of_a_name_that_very_many_have_the_latest_are_shown(
     said: str,
     order: list[str],
 ) -> None:
-    monkeypatch.setattr(common_names, "is_common", lambda *_arguments, **_named: is_common)
+    end = AT_ONCE if is_common else None
+    monkeypatch.setattr(common_names, "MANY", 0)
+    monkeypatch.setattr(common_names, "end_of", lambda *_arguments, **_named: end)
     for name in ("Ann Ray", "Bob Ray"):
         reveal(user, name)
 

@@ -7,6 +7,7 @@ the first few hundred people.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from sqlalchemy import ColumnElement, and_, literal, select
 
 from app.engine.ledger.reveals import OWNED, Reveal
 from app.engine.owned import owned_people
-from app.engine.owned.owned_filters import Cursor, Selection, Sort
+from app.engine.owned.owned_filters import Cursor, Order, Selection, Sort
 from app.infra.database.session import Session
 
 READ_FOR_EACH = 50
@@ -27,15 +28,18 @@ _PROBE = 5
 """So many of the first 250 people show that a name is common."""
 
 
-def is_common(session: Session, workspace_id: str, name: str, *, wanted: int) -> bool:
-    """Return whether so many people have words that begin so that sorting them by name takes seconds.
+def first_people(session: Session, workspace_id: str, name: str, *, limit: int) -> Selection:
+    """Return the selection of people with the name: by name, or the latest if sorting them takes seconds.
 
-    So many as are `wanted` have such a name, and are found fast in the order of time.
+    A page of so many of the latest is found fast, because the selection has its `end`.
     """
     revealed = select(Reveal.contact_id).where(Reveal.workspace_id == workspace_id, OWNED)
     has_many = session.scalar(revealed.order_by(Reveal.created_at).offset(literal(MANY)).limit(literal(1)))
-    selection = Selection(name=name)
-    return bool(has_many) and end_of(session, workspace_id, selection, after=None, limit=wanted) is not None
+    latest = Selection(name=name)
+    end = end_of(session, workspace_id, latest, after=None, limit=limit + 1) if has_many else None
+    if end is None:
+        return Selection(name=name, sort=Sort.NAME, order=Order.ASCENDING)
+    return replace(latest, end=end)
 
 
 def end_of(
@@ -45,6 +49,8 @@ def end_of(
 
     Nobody behind that time is needed. It is None for rare names, other orders, and on SQLite.
     """
+    if selection.end is not None:
+        return selection.end
     is_by_time = selection.name is not None and selection.sort is Sort.REVEALED_AT
     if session.get_bind().dialect.name == "sqlite" or not is_by_time or not selection.starts_with_revealed:
         return None

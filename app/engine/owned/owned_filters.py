@@ -51,7 +51,8 @@ class Selection:
 
     `list_name` is the id or the name of a list, `company` a part of a company's name or its whole domain,
     `name` beginnings of words of a person's name, and `status` the status of one of the person's revealed
-    addresses. `person_id` is one person, by contact or saved row.
+    addresses. `person_id` is one person, by contact or saved row. `end` is the time up to which the first
+    page is known to be found (`common_names`).
     """
 
     list_name: str | None = None
@@ -64,6 +65,7 @@ class Selection:
     person_id: str | None = None
     sort: Sort = Sort.REVEALED_AT
     order: Order = Order.DESCENDING
+    end: datetime | None = None
 
     @property
     def branches(self) -> list[Branch]:

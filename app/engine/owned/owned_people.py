@@ -19,11 +19,14 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    false,
     func,
+    literal,
     literal_column,
     null,
     or_,
     select,
+    true,
 )
 from sqlalchemy.orm import aliased
 
@@ -112,11 +115,15 @@ def saved() -> Branch:
 
 def only_saved() -> Branch:
     """Return the saved people of whom the workspace owns nothing, whose times are in an index."""
-    is_revealed = (
-        select(Reveal.field)
+    # Of NOT EXISTS, PostgreSQL makes an anti join, expects nobody to be left, and so sorts all saved people
+    # instead of reading the first of them in their index.
+    reveal = (
+        select(true())
         .where(Reveal.workspace_id == WORKSPACE, Reveal.contact_id == Contact.id, OWNED)
-        .exists()
+        .limit(literal(1))
+        .scalar_subquery()
     )
+    is_revealed = func.coalesce(reveal, false())
     nothing = null().cast(Reveal.__table__.c.created_at.type)
     return Branch(
         _with_employer(_saved(SavedProfile.saved_by, nothing).where(~is_revealed)),

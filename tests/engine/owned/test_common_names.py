@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from local_servers import POSTGRES
-from sqlalchemy import update
+from sqlalchemy import text, update
 from stored_support import NOW, statements
 from test_owned_contacts import DAY, a_revealed_contact, save
 
@@ -141,12 +141,73 @@ def test_so_many_people_are_wanted_that_the_index_is_faster(
 def test_a_name_is_common_where_many_people_are_revealed_and_some_of_the_latest_have_it(
     session: Session, workspace_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not common_names.is_common(session, workspace_id, "an", wanted=16)
+    def is_common(name: str, limit: int) -> bool:
+        found = common_names.first_people(session, workspace_id, name, limit=limit)
+        assert (found.name, found.sort is Sort.NAME) == (name, found.end is None)
+        return found.end is not None
+
+    assert not is_common("an", 15)
 
     monkeypatch.setattr(common_names, "MANY", 19)
 
-    assert common_names.is_common(session, workspace_id, "an", wanted=16)
-    assert not common_names.is_common(session, workspace_id, "an", wanted=17)
-    assert not common_names.is_common(session, workspace_id, "bob", wanted=1)
+    assert is_common("an", 15)
+    assert not is_common("an", 16)
+    assert not is_common("bob", 1)
     monkeypatch.setattr(common_names, "MANY", 20)
-    assert not common_names.is_common(session, workspace_id, "an", wanted=16)
+    assert not is_common("an", 15)
+
+
+@pytest.mark.skipif(POSTGRES is None, reason="PostgreSQL has the index")
+def test_the_latest_with_a_common_name_are_read_without_looking_for_their_end_again(
+    session: Session, workspace_id: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(common_names, "MANY", 0)
+    selection = common_names.first_people(session, workspace_id, "an", limit=5)
+
+    with statements(session.get_bind()) as seen:  # type: ignore[arg-type]
+        page = owned_contacts.page(session, workspace_id, selection, limit=5)
+
+    assert [person.id for person in page.contacts] == expected[::-1][:5]
+    assert not any("is_found" in statement for statement, _values in seen)
+    assert sum("owner_name" in statement for statement, _values in seen) == 1
+
+
+_MANY_SAVED = (
+    """
+    INSERT INTO contacts (id, linkedin_url, provenance, created_at, updated_at)
+    SELECT 'con_' || lpad(to_hex(n), 24, '0'), 'https://www.linkedin.com/in/person-' || n, '{}', now(), now()
+    FROM generate_series(1, 5000) n
+    """,
+    """
+    INSERT INTO reveals (workspace_id, contact_id, field, job_id, credits, created_at)
+    SELECT :workspace_id, 'con_' || lpad(to_hex(n), 24, '0'), 'email', 'job_' || n, 1,
+           now() - n * interval '1 second'
+    FROM generate_series(1, 5000) n
+    """,
+    """
+    INSERT INTO saved_profiles (id, workspace_id, linkedin_url, tags, captured, created_at, updated_at)
+    SELECT 'prf_' || lpad(to_hex(n), 24, '0'), :workspace_id, 'https://www.linkedin.com/in/' ||
+               CASE WHEN n % 2 = 0 THEN 'person-' ELSE 'saved-' END || n,
+           '[]', '{}', now() - n * interval '1 second', now()
+    FROM generate_series(1, 5000) n
+    """,
+    "ANALYZE contacts, reveals, saved_profiles",
+)
+
+
+@pytest.mark.skipif(POSTGRES is None, reason="PostgreSQL has the planner")
+@pytest.mark.parametrize("order", list(Order))
+def test_the_first_of_everybody_are_read_without_sorting_all_saved_people(
+    session: Session, workspace_id: str, order: Order
+) -> None:
+    session.execute(text("SET LOCAL session_replication_role = replica"))
+    for sql in _MANY_SAVED:
+        session.execute(text(sql), {"workspace_id": workspace_id} if ":workspace_id" in sql else {})
+
+    with statements(session.get_bind()) as seen:  # type: ignore[arg-type]
+        owned_contacts.places(session, workspace_id, Selection(order=order), after=None, limit=50)
+
+    [(statement, values)] = [one for one in seen if "sort_key" in one[0]]
+    plan = "\n".join(session.connection().exec_driver_sql(f"EXPLAIN {statement}", values).scalars())
+    assert "ix_saved_profiles_workspace_id_created_at" in plan
+    assert "Seq Scan" not in plan
