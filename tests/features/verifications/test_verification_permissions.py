@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from apiflask import APIFlask
 from page_support import Visitor
 from sqlalchemy import func, select
-from users_support import SignedInUser
+from users_support import SignedInUser, create_user
 
 from app.domain.permissions import Permission
 from app.engine.accounts import permissions

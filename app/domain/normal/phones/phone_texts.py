@@ -29,10 +29,11 @@ _PAUSE = re.compile(r"(?<=[0-9]{3})[pPwW]([0-9]{1,7})[0-9pPwW,;*#]*$")
 """A pause before an extension, and what is dialled after it, as mobile phones store them."""
 _CLOCK = r"[0-9]{1,2}(?:[:.][0-9]{2})?(?:[ap]m\b|\s?[ap]\.m\b\.?|h(?:[0-9]{2})?\b)"
 _TIME = re.compile(
-    rf"(?<![0-9.:-])(?:{_CLOCK}|(?<![0-9]\s)[0-9]{{1,2}}(?:[:.][0-9]{{2}})?\s[ap]m\b)(?:\s?[-\u2013]\s?{_CLOCK})?",
+    rf"(?<![0-9.:-])(?:{_CLOCK}|(?<![0-9]\s)[0-9]{{1,2}}(?:[:.][0-9]{{2}})?\s[ap]m\b)"
+    rf"(?:\s?[-\u2013]\s?{_CLOCK})?",
     re.IGNORECASE,
 )
-"""An hour at which somebody may be called: `8am-5pm`, `from 9 am`, `9h30`; not the `34 am` of `12 34 am Montag`."""
+"""An hour at which somebody may be called: `8am-5pm`, `from 9 am`, `9h30`; not `34 am` in `12 34 am Montag`."""
 _LONG_VOWEL = re.compile("(?<=[0-9])\u30fc(?=[0-9])")
 """The Japanese sign of a long vowel, typed for a hyphen."""
 _CARRIER = re.compile(r"(?<![0-9])0\s?[xX]{2}\s?(?=[0-9]{2}(?![0-9]))")
