@@ -33,7 +33,7 @@ _TIME = re.compile(
     rf"(?:\s?[-\u2013]\s?{_CLOCK})?",
     re.IGNORECASE,
 )
-"""An hour at which somebody may be called: `8am-5pm`, `from 9 am`, `9h30`; not `34 am` in `12 34 am Montag`."""
+"""An hour at which one may be called, `8am-5pm`, `from 9 am`, `9h30`; not `34 am` in `12 34 am Montag`."""
 _LONG_VOWEL = re.compile("(?<=[0-9])\u30fc(?=[0-9])")
 """The Japanese sign of a long vowel, typed for a hyphen."""
 _CARRIER = re.compile(r"(?<![0-9])0\s?[xX]{2}\s?(?=[0-9]{2}(?![0-9]))")
