@@ -147,7 +147,7 @@ def test_only_an_operator_changes_the_account_of_an_operator(
     is_signed_in = bob.client.get("/api/ext/session", headers=bob.headers).status_code == 200
     change_settings(app, operators=(stored(bob).email, user.email))
     changed = admin.send(f"/admin/accounts/{bob.account_id}/{change}")
-    assert "Only an operator can change it." in refused.text
+    assert "Ask an operator to change it." in refused.text
     assert f"/admin/accounts/{bob.account_id}/" not in refused.text
     assert is_signed_in
     assert CHANGES[change][1].partition("{name}")[2].partition(";")[0] in changed.text

@@ -105,6 +105,8 @@ MAY_READ_A_ROLE = {
     "app/features/scim/groups.py": "stores the roles of groups",
     "app/features/scim/setup.py": "shows the roles of groups",
     "app/features/scim/templates/provisioning.html": "likewise",
+    "app/features/scim/tokens.py": "says whether the maker of a token is still an admin",
+    "app/features/scim/schemas.py": "likewise",
     "app/features/password_resets/resets.py": "a link ends with the role of the admin who made it",
     "app/features/permissions/seats.py": "shows the roles of the seats",
     "app/features/permissions/pages.py": "likewise",

@@ -38,7 +38,7 @@ _MARKS = re.compile(
     r"^(?:(?:[-*+]|\d{1,3}[.)])\s+|=(?=\"))?[^\w\x00-\x7f]*|(?<![^\w\x00-\x7f])[^\w\x00-\x7f]++$"
 )
 """What a list writes before an address, such as `- `, and pictures beside it."""
-_AFTER = re.compile(r"(?<=[^\W_])[?#\\].*$", re.DOTALL)
+_AFTER = re.compile(r"(?<=[^\W_])(?:[?\\]|#(?!#)).*$", re.DOTALL)
 """Parameters and escapes after a domain."""
 _NOTE = re.compile(r"([^\s()\[\]]{1,320})\s*[(\[][^()\[\]]{0,200}[)\]]")
 _PERCENT = re.compile(r"%[0-9a-f]{2}", re.IGNORECASE)

@@ -42,5 +42,5 @@ def _upload(user: SignedInUser, name: str, status: UploadStatus, *, done: int) -
             now=clock.now(),
         )
         upload.status, upload.outcomes = status.value, {"found": done}
-        upload.estimate = {"people": 100}
+        upload.estimate = {"people": 100, "choices": []}
         return upload
