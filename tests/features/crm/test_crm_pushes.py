@@ -153,9 +153,9 @@ def another_worker_before(turn: Callable[[], None]) -> WebhookClient:
 def test_people_who_may_not_be_pushed_are_ended_one_after_the_other(
     harness: CrmHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    people = {f"person.{n}@acme.com": f"Ada {name}" for n, name in enumerate(("Low", "King", "Byron"))}
-    addresses = list(people)
-    push_id = harness.push(*(harness.owned_contact(name, address) for address, name in people.items()))
+    addresses = [f"person.{n}@acme.com" for n in range(3)]
+    names = ("Ada Low", "Ada King", "Ada Byron")
+    push_id = harness.push(*map(harness.owned_contact, addresses, names))
     with harness.database.transaction() as session:
         for address in addresses:
             suppress(session, "email", address)
