@@ -158,6 +158,7 @@ BOUNDED = {
     "row_subjects.subject_positions": "a row",
     "sound_similarity.sound_score": "a name of at most 200 characters",
     "spelling.fill": "a form of this code",
+    "stored_messages.loads": "JSON of this code",
     "trace_lines.trace_line": "names of providers",
     "upload_columns.layout_of": "the fields of an upload",
     "upload_columns.names_people": "the fields of an upload",
