@@ -117,10 +117,7 @@ def _has_letters_only(local: str, domain: str) -> bool:
     """Return whether what is not ASCII are letters, and none looks like one of another alphabet beside it."""
     if not all(sign.isascii() or unicodedata.category(sign)[0] in "LMN" for sign in local):
         return False
-    try:
-        return not has_lookalikes(local) and not has_lookalikes(idna.decode(domain))
-    except idna.IDNAError:  # a picture, which browsers allow in domains
-        return not has_lookalikes(local)
+    return not has_lookalikes(local) and not has_lookalikes(idna.decode(domain))
 
 
 @lru_cache(maxsize=2048)

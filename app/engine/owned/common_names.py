@@ -49,7 +49,7 @@ def end_of(
 
     Nobody behind that time is needed. It is None for rare names, other orders, and on SQLite.
     """
-    if selection.end is not None:
+    if selection.end is not None:  # only on PostgreSQL
         return selection.end
     is_by_time = selection.name is not None and selection.sort is Sort.REVEALED_AT
     if session.get_bind().dialect.name == "sqlite" or not is_by_time or not selection.starts_with_revealed:

@@ -138,7 +138,7 @@ def test_binary_files_are_refused_by_how_they_begin(magic: bytes) -> None:
 
 
 def test_whole_lines_may_be_quoted() -> None:
-    content = '"Name,Email"\n"Ada,ada@a.example"\n"Bob ""B"", x"\n'
+    content = '"Name,Email"\n""\n"Ada,ada@a.example"\n"Bob ""B"", x"\n'
 
     assert table(content).header == ["Name", "Email"]
     assert cells(content) == [["Ada", "ada@a.example"], ['Bob "B"', " x"]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,3 +85,9 @@ def test_a_token_of_a_command_has_no_maker(app: APIFlask, idp: IdentityProvider,
 
     assert (described(idp)["created_by"], findings(settings)) == (None, [])
     assert "an operator of the server" in visitor(app, idp.admin).open("/admin/provisioning").text
+
+
+def test_a_database_without_tables_has_no_findings(settings: Settings, tmp_path: Path) -> None:
+    empty = replace(settings, database_url=f"sqlite:///{tmp_path / 'empty.sqlite3'}")
+
+    assert findings(empty) == []

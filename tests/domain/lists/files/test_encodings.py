@@ -53,7 +53,7 @@ def test_a_short_list_is_read_in_its_encoding(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize("text", sorted(LISTS.values()))
+@pytest.mark.parametrize("text", [*sorted(LISTS.values()), "Имя;Город\nИван Петров;Москва\n"])
 def test_utf_16_without_a_byte_order_mark_is_read_in_every_script(text: str, encoding: str) -> None:
     found = table(text.encode(encoding))
 

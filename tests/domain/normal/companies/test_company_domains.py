@@ -124,7 +124,7 @@ def test_a_mail_provider_identifies_no_company_whatever_its_name(text: str, name
         company_domain(text, name)
 
 
-@pytest.mark.parametrize("text", ["co.uk", "acme", "192.0.2.1", "Acme Inc."])
+@pytest.mark.parametrize("text", ["co.uk", "acme", "192.0.2.1", "Acme Inc.", "acme.corp", "acme.comm"])
 def test_what_is_not_a_website_is_invalid(text: str) -> None:
     with pytest.raises(InvalidValue) as caught:
         company_domain(text)

@@ -143,3 +143,7 @@ def test_an_office_with_an_and_is_not_a_second_person(full: str) -> None:
 
 def test_the_number_of_a_bibliography_tells_people_apart_and_is_no_family_name() -> None:
     assert parse_name("Lan Zhang 0002") == PersonName("Lan", "Zhang", "Lan Zhang (0002)")
+
+
+def test_letters_that_only_look_like_those_beside_them_are_replaced() -> None:
+    assert name_of_parts("Iv\u0430n", "Petrov").full == "Ivan Petrov"
