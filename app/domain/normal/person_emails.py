@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 from urllib.parse import unquote
 
 import idna
@@ -20,7 +19,7 @@ from app.domain.normal.texts.encoded_texts import without_json_codes
 from app.domain.normal.texts.lookalikes import has_lookalikes
 from app.domain.normal.texts.text_forms import normalized, unescaped
 from app.domain.normal.texts.wordlists import lines
-from app.domain.normal.websites import is_top_level
+from app.domain.normal.websites import may_end_domain
 
 MAX_LENGTH = 1000
 """Characters of a text in which an address is looked for."""
@@ -31,7 +30,6 @@ _ALWAYS, _LOCAL, _BOTH, _NAMED_SO = (
     for where in ("always", "local", "both", "named")
 )
 _DOMAINS = _BOTH | _NAMED_SO
-_FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
 _NAMED = re.compile(r"[<(]([^<>()@]{1,80}@[^<>()@]{1,255})[>)]")
 _SCHEME = re.compile(r"(?:mailto|smtp|sips?|e-?mail)\s?:[/\s]*", re.IGNORECASE)
 _MARKS = re.compile(
@@ -102,7 +100,7 @@ def refuse_impossible(email: str) -> None:
     is_local = word in _ALWAYS or word in _LOCAL
     if is_local or label in _ALWAYS or _are_placeholders(email, word, label):
         raise ImpossibleAddress("This address stands for a missing one.")
-    if not _exists(domain.rpartition(".")[2]):
+    if not may_end_domain(domain.rpartition(".")[2]):
         raise ImpossibleAddress("The end of the address is not a top-level domain, such as com or de.")
 
 
@@ -118,11 +116,6 @@ def _has_letters_only(local: str, domain: str) -> bool:
     if not all(sign.isascii() or unicodedata.category(sign)[0] in "LMN" for sign in local):
         return False
     return not has_lookalikes(local) and not has_lookalikes(idna.decode(domain))
-
-
-@lru_cache(maxsize=2048)
-def _exists(top_level: str) -> bool:
-    return top_level in _FOR_TESTS or is_top_level(top_level)
 
 
 def _unwrapped(text: str) -> str:

@@ -27,6 +27,7 @@ _PORT = re.compile(r"(.*?)(?::([0-9]*))?", re.DOTALL)
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
 _MAX_PORT = 65_535
 NO_HOST = Message("The address has no valid host name, such as acme.com.")
+_FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
 _RESERVED_NAMES = ("localhost", "local", "internal", "onion", "invalid", "arpa")
 
 
@@ -72,6 +73,12 @@ def parent_domains(host: str) -> tuple[str, ...]:
 def is_top_level(label: str) -> bool:
     """Return whether a label is a top-level domain of the Public Suffix List."""
     return _suffixes().publicsuffix(label) is not None
+
+
+@lru_cache(maxsize=2048)
+def may_end_domain(label: str) -> bool:
+    """Return whether a label is a top-level domain, or one for examples and tests (RFC 2606)."""
+    return label in _FOR_TESTS or is_top_level(label)
 
 
 def split_url(text: str) -> tuple[str, str]:

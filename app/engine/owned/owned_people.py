@@ -115,8 +115,8 @@ def saved() -> Branch:
 
 def only_saved() -> Branch:
     """Return the saved people of whom the workspace owns nothing, whose times are in an index."""
-    # Of NOT EXISTS, PostgreSQL makes an anti join, expects nobody to be left, and so sorts all saved people
-    # instead of reading the first of them in their index.
+    # PostgreSQL turns NOT EXISTS into an anti join, estimates that it leaves no rows, and sorts all saved
+    # people instead of reading the first of them from their index.
     reveal = (
         select(true())
         .where(Reveal.workspace_id == WORKSPACE, Reveal.contact_id == Contact.id, OWNED)

@@ -1,4 +1,4 @@
-"""The check of tokens of identity providers: whoever made one is still an admin."""
+"""A check of SCIM tokens: the admin who made one is still an admin."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import re
 from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue
+from app.domain.normal.hidden_emails import AT_WORD, DOT_WORD
 from app.domain.normal.person_emails import person_email
 from app.domain.normal.websites import parent_domains
 
@@ -19,19 +20,14 @@ _LOCAL = r"[\w.%+'\u2019-]{1,64}"
 _DOMAIN = r"(?:[\w-]{1,63}\.){1,6}[^\W\d_]{2,24}"
 _ADDRESS = re.compile(rf"(?<![\w.+-]){_LOCAL}@{_DOMAIN}(?![\w@-])")
 _OPEN, _CLOSE = r"\s{0,3}[\[({<]\s{0,2}", r"\s{0,2}[\])}>]\s{0,3}"
-_AT_WORD = (
-    r"(?:at|@|a|ät|aet|arroba|chez|arobase|chiocciola|"
-    r"klammeraffe|kukac|malpa|małpa|zavináč|zavinac|snabela|apenstaartje|собака|ατ)"
-)
-_DOT_WORD = r"(?:dot|punkt|point|punto|ponto|punt|kropka|tecka|tečka|prik|piste|pont|\.)"
-_AT = re.compile(rf"{_OPEN}{_AT_WORD}{_CLOSE}|(?<=\w)[-_]at[-_](?=\w)|(?<=\w)\s?@\s?(?=\w)", re.IGNORECASE)
-_DOT = re.compile(rf"{_OPEN}{_DOT_WORD}{_CLOSE}", re.IGNORECASE)
+_AT = re.compile(rf"{_OPEN}{AT_WORD}{_CLOSE}|(?<=\w)[-_]at[-_](?=\w)|(?<=\w)\s?@\s?(?=\w)", re.IGNORECASE)
+_DOT = re.compile(rf"{_OPEN}{DOT_WORD}{_CLOSE}", re.IGNORECASE)
 _SPELT = re.compile(
-    rf"({_LOCAL})\s{{1,3}}{_AT_WORD}\s{{1,3}}([\w-]{{1,63}}(?:\s{{1,3}}{_DOT_WORD}\s{{1,3}}[\w-]{{2,63}}){{1,4}})",
+    rf"({_LOCAL})\s{{1,3}}{AT_WORD}\s{{1,3}}([\w-]{{1,63}}(?:\s{{1,3}}{DOT_WORD}\s{{1,3}}[\w-]{{2,63}}){{1,4}})",
     re.IGNORECASE,
 )
 """An address in words: ada at acme dot com. Without `dot` it is a sentence: meet us at acme.com."""
-_SPELT_DOT = re.compile(rf"\s{{1,3}}{_DOT_WORD}\s{{1,3}}", re.IGNORECASE)
+_SPELT_DOT = re.compile(rf"\s{{1,3}}{DOT_WORD}\s{{1,3}}", re.IGNORECASE)
 _SPLIT = re.compile(r"[,;]")
 _TYPO3 = re.compile(
     r"""(?:linkTo_UnCryptMailto|UnCryptMailto)\((?:%27|%22|['"])([^'"]{6,400}?)(?:%27|%22|['"])(?:\s*,\s*(-?\d{1,2}))?"""

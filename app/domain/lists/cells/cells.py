@@ -8,7 +8,7 @@ from functools import lru_cache
 from app.domain.normal.emails import is_role
 from app.domain.normal.hidden_emails import unhidden
 from app.domain.normal.texts.encoded_texts import without_json_codes
-from app.domain.normal.texts.text_forms import unescaped
+from app.domain.normal.texts.text_forms import unescaped, without_tags
 from app.domain.normal.texts.vocabularies import email_type
 from app.domain.normal.texts.wordlists import words
 
@@ -52,7 +52,6 @@ _SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]"  # also full
 # A blank after | begins no formula: "CTO | @Acme" is how people write their titles.
 _SEPARATORS = re.compile(rf"([;,\t\r\n\x0b\x0c\x85\u2028\u2029]|\|(?='*{_SIGNS}))")
 _FORMULA = re.compile(rf"[\s\x00-\x1f\ufeff\u200b\"']*+{_SIGNS}")
-_TAG = re.compile(r"</?(?:a|b|br|div|i|p|span|u)\b[^<>@]{0,400}>", re.IGNORECASE)
 _MAIL_LINK = re.compile(r"<a\s[^<>]{0,100}?mailto:([^\"'<>?\s]{1,320})[^<>]{0,400}>", re.IGNORECASE)
 _EMAILS = re.compile(r":::|[;,|\s\u3001\uff0c\uff1b]|\\[nr]|/(?=[^@/\s]{1,64}@)")
 _SPACED_AT = re.compile(r" {1,3}@ {0,3}|@ {1,3}")
@@ -140,7 +139,7 @@ def emails_in(text: str) -> list[str]:
     Words without an @ beside an address, such as a name or `(work)`, are left out, too.
     """
     text = unhidden(without_json_codes(unescaped(text)))
-    text = _TAG.sub(" ", _MAIL_LINK.sub(r" \1 ", text)) if "<" in text else text
+    text = without_tags(_MAIL_LINK.sub(r" \1 ", text) if "<" in text else text)
     if "<" in text and (found := _ADDRESS.findall(text)):
         return [(bracketed or plain).strip() for bracketed, plain in found]
     text = _CUT_LOCAL.sub(_joined, _SPACED_AT.sub("@", text))

@@ -14,7 +14,7 @@ from app.domain.normal.emails import email_kind
 from app.domain.normal.places.subdivisions import is_subdivision
 from app.domain.normal.profiles.url_decorations import undecorated
 from app.domain.normal.texts.wordlists import words
-from app.domain.normal.websites import NO_HOST, is_top_level, normal_website, split_url
+from app.domain.normal.websites import NO_HOST, may_end_domain, normal_website, split_url
 
 SHARED_HOST_ERROR = Message(
     "Many companies have pages or addresses at this host, so it identifies none of them. Use a domain of the "
@@ -24,7 +24,6 @@ SHARED_HOST_ERROR = Message(
 _SHARED = words("companies/shared_hosts.txt")
 _GOVERNMENT = frozenset(["gc", "go", "gob", "gos", "gouv", "gov", "govt", "gub", "gv", "lg", "mil", "state"])
 _COUNTRY = re.compile(r"[a-z]{2}")
-_FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
 _MIN_PREFIX = 3
 """Shorter labels begin too many names."""
 _MIN_PART = 4
@@ -90,7 +89,7 @@ def _parsed(text: str) -> _Site:
     text = written_website(text)
     plain = undecorated(text if "/" in text else text.rpartition("@")[2])
     domain = normal_website(plain)
-    if not is_top_level(top := domain.rpartition(".")[2]) and top not in _FOR_TESTS:
+    if not may_end_domain(domain.rpartition(".")[2]):
         raise InvalidValue(NO_HOST)
     host, rest = split_url(plain)
     host = host.removeprefix("www.")

@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
+from app.domain.normal.profiles.url_decorations import linked_url
 from app.domain.normal.profiles.wrapped_urls import unwrapped
 from app.domain.normal.texts.text_forms import unescaped
 from app.domain.normal.websites import is_top_level
 
 _MAX_LENGTH = 2000
-_LINK = re.compile(
-    r"<a\s[^<>]{0,200}?href=[\"']?(?P<html>[^\"'<>\s]+)[^<>]*>.*"
-    r"|\[[^\[\]]*\]\((?P<markdown>[^()\s]+)\)"
-    r"|=HYPERLINK\(\"(?P<formula>[^\"]+)\".*",
-    re.IGNORECASE | re.DOTALL,
-)
 _ENCODED = re.compile(r"https?%3a%2f%2f", re.IGNORECASE)
 _SCHEME = re.compile(
     r"(?:view-source:)?(?:(?:www\.)?(?:h?t{1,3}ps?|hxxps?)[:;]?[/\\]{1,3}){1,3}(?=[^/\\])", re.IGNORECASE
@@ -34,9 +29,7 @@ def written_website(text: str) -> str:
     """
     if len(text) > _MAX_LENGTH:
         return text
-    url = unescaped(text).strip().replace("\\/", "/")
-    if link := _LINK.fullmatch(url):
-        url = link["html"] or link["markdown"] or link["formula"]
+    url = linked_url(unescaped(text).strip().replace("\\/", "/"))
     if _ENCODED.match(url):
         url = unquote(url)
     url = _SEPARATED_WWW.sub("www.", _HIDDEN_DOT.sub(".", url))

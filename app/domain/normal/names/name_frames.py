@@ -43,7 +43,7 @@ _ADDRESS = re.compile(
 _SENT_BY = re.compile(r"(?<=[^\W\d_])\s(?:via|on behalf of|im Auftrag von|de la part de)\s.+")
 _TITLE_AFTER = re.compile(r"(?<=[^\W\d_])[\s,]{1,2}(?:Mr|Mrs|Ms|Mme|Mlle)\.?$", re.IGNORECASE)
 _JOINED = re.compile(r"([^\W\d_]{2,})[._]([^\W\d_]{2,})")
-"""A given and a family name as those of accounts: ada.lovelace."""
+"""A given and a family name joined as in an account name: ada.lovelace."""
 _END = ";:?!/"
 _WORDS = frozenset(
     {"status", "degree", "profile", "profil", "via", "behalf", "mr", "mrs", "ms", "mme", "mlle"}

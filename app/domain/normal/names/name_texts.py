@@ -9,6 +9,7 @@ from app.domain.errors import InvalidValue
 from app.domain.messages import Message
 from app.domain.normal.texts.encoded_texts import decoded
 from app.domain.normal.texts.lookalikes import in_one_alphabet
+from app.domain.normal.texts.text_forms import without_tags
 
 MAX_NAME_LENGTH = 200
 NO_LETTER = Message("The name must contain a letter.")
@@ -22,7 +23,6 @@ _PICTURES = re.compile(
     "[0-9#*]\ufe0f?\u20e3|[\u2020-\u2022\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U0001ffff\U000e0000-\U000fffff]"
 )
 """Also what chooses between forms of a Han character; those of planes 2 and 3, such as 𠮷, are letters."""
-_TAG = re.compile(r"</?(?:a|b|br|div|em|font|i|p|span|strong|u)\b[^<>@]*>", re.IGNORECASE)
 _MARKED = re.compile("([^\\s,;|()/®™℠©]*)\\s?[®™℠©]+")
 
 
@@ -46,8 +46,7 @@ def clean_text(text: str) -> str:
 
 def _in_usual_letters(text: str) -> str:
     """Return a text without codes, tags of HTML and letters that only look like those beside them."""
-    text = in_one_alphabet(decoded(text))
-    return _TAG.sub(" ", text) if "<" in text else text
+    return without_tags(in_one_alphabet(decoded(text)))
 
 
 def is_plain_text(text: str) -> bool:

@@ -15,8 +15,8 @@ _REPEATED = re.compile(r"(?:https?:/{0,2})+(?=https?:/)", re.IGNORECASE)
 _AFTER = re.compile(rf"(?:[{_QUOTES}\]}}:!.\u2026]|{_ESCAPES})+\Z", re.IGNORECASE)
 _AFTER_CLOSED = re.compile(rf"(?:[{_QUOTES}\]}}):!.\u2026]|{_ESCAPES})+\Z", re.IGNORECASE)
 _LINK = re.compile(
-    r"""\[[^\[\]]{0,300}\]\(<?(https?://[^\s<>"]{1,2000}?)>?\)"""
-    r"""|<a\s[^<>]{0,500}?\bhref=["']([^"'<>]{1,2000})["'][^<>]{0,500}>[^<>]{0,500}</a>"""
+    r"""\[[^\[\]]{0,300}\]\(<?([^\s<>"()]{1,2000}?|https?://[^\s<>"]{1,2000}?)>?\)"""
+    r"""|<a\s[^<>]{0,500}?\bhref=["']?([^"'<>\s]{1,2000})["']?[^<>]{0,500}>[^<>]{0,500}(?:</a>)?"""
     r"""|=HYPERLINK\("([^"]{1,2000})"[^"]{0,10}(?:"[^"]{0,500}")?\)""",
     re.IGNORECASE,
 )
@@ -24,6 +24,12 @@ _LINK = re.compile(
 _MISSPELT = re.compile(r"h{1,2}t{1,3}ps?[:;]?/{1,3}(?=www\.|linkedin\.com/)", re.IGNORECASE)
 _CUT_OFF = re.compile(r"\.\.|\u2026")
 _MAX_AFTER = 100
+
+
+def linked_url(text: str) -> str:
+    """Return the URL that a link in Markdown, HTML or a spreadsheet leads to; any other text as it is."""
+    link = _LINK.fullmatch(text.strip())
+    return next(filter(None, link.groups())) if link else text
 
 
 def undecorated(text: str) -> str:
@@ -37,9 +43,7 @@ def undecorated(text: str) -> str:
         InvalidValue: the URL ends with `...`, so its end is missing.
 
     """
-    text = _INVISIBLE.sub("", text)
-    if link := _LINK.fullmatch(text.strip()):
-        text = next(filter(None, link.groups()))
+    text = linked_url(_INVISIBLE.sub("", text))
     for pattern in (_BEFORE, _LABEL, _REPEATED, _MISSPELT):
         if found := pattern.match(text):
             text = text[found.end() :]

@@ -1,4 +1,4 @@
-"""Words in which some letters are those of another alphabet that look alike, such as a Cyrillic O in Olga."""
+"""Words with letters of another alphabet that look the same, such as a Cyrillic O in Olga."""
 
 from __future__ import annotations
 

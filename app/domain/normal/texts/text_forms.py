@@ -14,6 +14,7 @@ _SHORT = 250  # characters; up to this length the time to order marks does not c
 _MANY_SIGNS = re.compile(rf"(?:[\uff9e\uff9f]|[^\w\x00-\x7f\u2000-\u206f]){{{MAX_MARKS + 1}}}")
 """More signs than a letter may have: every mark is one; the two letters turn into marks."""
 _LONG_REFERENCE = re.compile(r"&#[0-9]{100,};?")
+_TAG = re.compile(r"</?(?:a|b|br|div|em|font|i|p|span|strong|u)\b[^<>@]{0,400}>", re.IGNORECASE)
 _NO_CHARACTER = "\ufffd"
 
 
@@ -31,6 +32,11 @@ def normalized(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
 def unescaped(text: str) -> str:
     """Return the text with its HTML references decoded; `html.unescape` fails for numbers of 4,300 digits."""
     return html.unescape(_LONG_REFERENCE.sub(_NO_CHARACTER, text)) if "&" in text else text
+
+
+def without_tags(text: str) -> str:
+    """Return the text with a space for each tag of HTML that formats or links texts."""
+    return _TAG.sub(" ", text) if "<" in text else text
 
 
 def _is_mark(character: str) -> bool:

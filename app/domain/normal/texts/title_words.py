@@ -65,7 +65,7 @@ class TitleWord:
 class _Vocabulary:
     """The terms of phrases, and the words that compounds begin or end with, from `title_words.txt`.
 
-    `terms` has those of titles, `searched` those that a search asks for, both by the words of the phrase.
+    `terms` are stored with a title and `searched` are what a search asks for, both by the words of a phrase.
     """
 
     def __init__(self) -> None:
